@@ -1,4 +1,4 @@
-//! Details of a plugin, pass, instrument or config key, as `inspect` and `list … NAME` show them.
+//! Details of a plugin, pass, instrument, config key or rule, as `inspect` and `list … NAME` show them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,6 +6,8 @@ use std::path::Path;
 use passdock::PassInfo;
 use passdock::plugin::{Field, Manifest, ManifestPass, OpSpec, PanicStrategy, PassKind};
 use passdock::plugin::{ManifestPlugin, ManifestSequential, Plugin, Schema, toml_text};
+use passdock::sdk::rewrite::Rule;
+use serde_json::{Value, json};
 
 use crate::show::{self, TextTable};
 
@@ -164,17 +166,12 @@ fn fields(heading: &'static str, fields: &[Field]) -> String {
             "" => "(the value)",
             name => name,
         };
-        let accepted_values = match field.rest {
+        let accepts = match field.rest {
             true => format!("{} (any names)", field.ty.name()),
             false => field.accepted_values(),
         };
         let meaning = field.doc.replace('\n', " ");
-        table.row([
-            format!("  {name}"),
-            accepted_values,
-            default(field),
-            meaning,
-        ]);
+        table.row([format!("  {name}"), accepts, default(field), meaning]);
     }
     table.within(show::columns()).render()
 }
@@ -194,4 +191,45 @@ pub(crate) fn kind(kind: PassKind) -> &'static str {
         PassKind::PrimFunction => "prim function",
         PassKind::Module => "module",
     }
+}
+
+/// Returns the distinct operators that a rule matches, or with `created` those that it creates.
+fn operators(rule: &Rule, created: bool) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    let ops = rule
+        .ops()
+        .into_iter()
+        .filter(|(_, is_created)| *is_created == created);
+    for operator in ops.flat_map(|(node, _)| &node.operators) {
+        if !names.contains(&&*operator.value) {
+            names.push(&operator.value);
+        }
+    }
+    names
+}
+
+/// Returns the JSON of a rule.
+pub(crate) fn rule(rule: &Rule) -> Value {
+    json!({
+        "name": rule.name,
+        "doc": rule.doc,
+        "matches": operators(rule, false),
+        "creates": operators(rule, true),
+    })
+}
+
+/// Renders rules as a table.
+pub(crate) fn rules_table(rules: &[Rule]) -> String {
+    let rows = rules.iter().map(|rule| {
+        let joined = |created| operators(rule, created).join(", ");
+        [
+            rule.name.clone(),
+            joined(false),
+            joined(true),
+            rule.doc.replace('\n', " "),
+        ]
+    });
+    TextTable::from_rows(["rule", "matches", "creates", "description"], rows)
+        .within(show::columns())
+        .render()
 }

@@ -123,7 +123,7 @@ pub(crate) fn inputs(
 fn names_pipeline(path: &Path) -> bool {
     has_extension(path, "toml")
         || is_rules(path)
-        || pipeline_name(path).is_some()
+        || built_in_name(path).is_some()
         || path.components().count() > 1 && Format::from_path(path).is_err()
 }
 
@@ -137,11 +137,11 @@ fn has_extension(path: &Path, extension: &str) -> bool {
 }
 
 fn is_built_in(path: &Path) -> bool {
-    pipeline_name(path).is_some_and(|pipeline_name| BuiltInPipeline::named(pipeline_name).is_ok())
+    built_in_name(path).is_some_and(|name| BuiltInPipeline::named(name).is_ok())
 }
 
 /// Returns the name of a built-in pipeline: a path without directories and extension.
-fn pipeline_name(path: &Path) -> Option<&str> {
+fn built_in_name(path: &Path) -> Option<&str> {
     let mut components = path.components();
     match (components.next(), components.next()) {
         (Some(Component::Normal(pipeline_name)), None) => pipeline_name
@@ -154,14 +154,11 @@ fn pipeline_name(path: &Path) -> Option<&str> {
 fn read_pipeline(path: &Path) -> Result<PipelineText, PassError> {
     let shown = path.display();
     let usage_error = |message: String| PassError::new(ErrorKind::Usage, message);
-    if let Some(pipeline_name) = pipeline_name(path) {
-        let pipeline =
-            BuiltInPipeline::named(pipeline_name).map_err(|error| match path.exists() {
-                true => error.help(format!(
-                    "for the file of that name, write `./{pipeline_name}`"
-                )),
-                false => error,
-            })?;
+    if let Some(name) = built_in_name(path) {
+        let pipeline = BuiltInPipeline::named(name).map_err(|error| match path.exists() {
+            true => error.help(format!("for the file of that name, write `./{name}`")),
+            false => error,
+        })?;
         return Ok(pipeline.into());
     }
     let extension = path.extension().and_then(|extension| extension.to_str());

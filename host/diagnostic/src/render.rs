@@ -22,28 +22,24 @@ impl Diagnostic {
             title = title.id(safe_line(&self.code));
         }
         let mut group = Group::with_title(title);
-        let mut remaining: Vec<&Label> = self.labels.iter().collect();
+        let mut rest: Vec<&Label> = self.labels.iter().collect();
         if let Some(snippet) = &self.snippet {
             let same_line;
-            (same_line, remaining) = remaining
-                .into_iter()
-                .partition(|label| label.is_on(snippet));
+            (same_line, rest) = rest.into_iter().partition(|label| label.is_on(snippet));
             group = with_source(group, snippet, AnnotationKind::Primary, &same_line);
         }
-        while let Some(first) = remaining.first().copied() {
+        while let Some(first) = rest.first().copied() {
             let Some(snippet) = &first.snippet else {
                 group = group.element(
                     Level::NOTE
                         .no_name()
                         .message(safe_line(&first.location_text()).into_owned()),
                 );
-                remaining.remove(0);
+                rest.remove(0);
                 continue;
             };
             let same_line: Vec<&Label>;
-            (same_line, remaining) = remaining
-                .into_iter()
-                .partition(|label| label.is_on(snippet));
+            (same_line, rest) = rest.into_iter().partition(|label| label.is_on(snippet));
             group = with_source(group, snippet, AnnotationKind::Context, &same_line[1..]);
         }
         if let Some(location_text) = self.location_text() {

@@ -41,15 +41,13 @@ impl Header {
             1 => 2,
             2 | 3 => 4,
             other => {
-                return Err(invalid_header(format!(
-                    "expected version 1 to 3, found {other}"
-                )));
+                return Err(invalid(format!("expected version 1 to 3, found {other}")));
             }
         };
         read(&mut len[..width])?;
         let len = u32::from_le_bytes(len);
         if len > MAX_HEADER {
-            return Err(invalid_header(format!(
+            return Err(invalid(format!(
                 "the length of {len} bytes exceeds {MAX_HEADER}"
             )));
         }
@@ -65,11 +63,11 @@ impl Header {
             Some(quote @ ('\'' | '"')) => descr[1..].split_once(quote).map(|(descr, _)| descr),
             _ => None,
         };
-        let descr = descr.ok_or_else(|| invalid_header("invalid `descr`"))?;
+        let descr = descr.ok_or_else(|| invalid("invalid `descr`"))?;
         let by_columns = match field(text, "fortran_order")? {
             order if order.starts_with("True") => true,
             order if order.starts_with("False") => false,
-            _ => return Err(invalid_header("invalid `fortran_order`")),
+            _ => return Err(invalid("invalid `fortran_order`")),
         };
         let shape = field(text, "shape")?
             .strip_prefix('(')
@@ -86,7 +84,7 @@ impl Header {
             shape.and_then(|_| sizes.map(|size| size.parse().ok()).collect());
         let shape =
             shape.filter(|shape| shape.len() <= MAX_RANK && shape.iter().all(|&size| size >= 0));
-        let shape = shape.ok_or_else(|| invalid_header("invalid `shape`"))?;
+        let shape = shape.ok_or_else(|| invalid("invalid `shape`"))?;
         let dtype = element(descr)?;
         // The other sizes of an empty tensor are limited, too.
         let sizes = shape.iter().filter(|&&size| size != 0);
@@ -94,7 +92,7 @@ impl Header {
             .map(|&size| size as u64)
             .try_fold(dtype.byte_len(1).unwrap_or(0), u64::checked_mul);
         let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
-        let bytes = bytes.ok_or_else(|| invalid_header(format!("shape {shape:?} is too large")))?;
+        let bytes = bytes.ok_or_else(|| invalid(format!("shape {shape:?} is too large")))?;
         Ok(Header {
             byte_len: if shape.contains(&0) { 0 } else { bytes },
             dtype,
@@ -112,10 +110,10 @@ fn field<'t>(text: &'t str, name: &str) -> Result<&'t str, Error> {
         Some(after.trim_start().strip_prefix(':')?.trim_start())
     };
     let value = after('\'').or_else(|| after('"'));
-    value.ok_or_else(|| invalid_header(format!("missing `{name}`")))
+    value.ok_or_else(|| invalid(format!("missing `{name}`")))
 }
 
-fn invalid_header(what: impl Into<String>) -> Error {
+fn invalid(what: impl Into<String>) -> Error {
     Error::Header(what.into())
 }
 

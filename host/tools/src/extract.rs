@@ -282,7 +282,7 @@ impl<'f> Names<'f> {
         let results = f.ops_in(f.body()).flat_map(|op| f.results(op));
         let constants = f.live_constants().map(|(_, constant)| constant.value);
         let constants =
-            constants.filter(|value| value.is_some() && f.defining_region(*value) == f.body());
+            constants.filter(|value| value.is_some() && f.region_of(*value) == f.body());
         let all = f.args(f.body()).chain(results).chain(constants);
         let mut values: FxHashMap<String, ValueId> = FxHashMap::default();
         for value in all.filter(|value| f.value(*value).name.is_some()) {
@@ -346,7 +346,7 @@ impl<'f> Names<'f> {
             if f.name() != self.f.name() {
                 return Some(format!("function `@{}`", f.text(f.name())));
             }
-            let region = f.live_region(f.defining_region(value)).ok()?;
+            let region = f.live_region(f.region_of(value)).ok()?;
             let kind = f.text(f.op(region.parent.option()?).name);
             Some(match region.name.option() {
                 Some(name) => format!("region `{}` of `{kind}`", f.text(name)),

@@ -7,7 +7,7 @@ use std::fmt;
 /// `NCHW->NHWC` is a transposition. In `NCHW->NCHW4c` the channels are split into innermost blocks of four. An
 /// upper-case letter is an axis, or the number of its blocks; a number with a lower-case letter is a block of that
 /// axis. The letters of the source are the axes in the operator's order. The choice of letters has no meaning: two
-/// layouts with the same axes at the same positions are equal.
+/// layouts with the same axes at the same places are equal.
 ///
 /// # Examples
 ///
@@ -150,7 +150,7 @@ impl Layout {
             }
             axes.push(letter);
         }
-        let mut positions = Vec::new();
+        let mut places = Vec::new();
         let mut number: Option<i64> = None;
         for letter in target.chars() {
             if let Some(digit) = letter.to_digit(10) {
@@ -191,22 +191,22 @@ impl Layout {
                 }
             };
             let position = LayoutPlace { axis, block };
-            if block.is_none() && positions.contains(&position) {
+            if block.is_none() && places.contains(&position) {
                 return twice(upper);
             }
-            positions.push(position);
+            places.push(position);
         }
         if number.is_some() {
             return error("unexpected number at the end".to_owned());
         }
         for (axis, letter) in axes.iter().enumerate() {
-            if !positions.contains(&LayoutPlace { axis, block: None }) {
+            if !places.contains(&LayoutPlace { axis, block: None }) {
                 return error(format!("missing axis `{}`", letter));
             }
         }
         Ok(Layout {
             axes,
-            places: positions,
+            places: places,
         })
     }
 
@@ -226,10 +226,10 @@ impl Layout {
         if perm.len() > LETTERS.len() || sorted.iter().enumerate().any(|(at, axis)| at != *axis) {
             return None;
         }
-        let positions = perm.iter().map(|&axis| LayoutPlace { axis, block: None });
+        let places = perm.iter().map(|&axis| LayoutPlace { axis, block: None });
         Some(Layout {
             axes: LETTERS.chars().take(perm.len()).collect(),
-            places: positions.collect(),
+            places: places.collect(),
         })
     }
 
@@ -238,20 +238,20 @@ impl Layout {
         self.axes.len()
     }
 
-    /// Returns the number of positions: axes and blocks.
+    /// Returns the number of places: axes and blocks.
     pub fn target_rank(&self) -> usize {
         self.places.len()
     }
 
-    /// Returns the positions, from outermost to innermost.
+    /// Returns the places, from outermost to innermost.
     pub fn places(&self) -> &[LayoutPlace] {
         &self.places
     }
 
     /// Whether the layout changes nothing.
     pub fn is_identity(&self) -> bool {
-        let mut positions = self.places.iter().enumerate();
-        positions.all(|(at, position)| position.axis == at && position.block.is_none())
+        let mut places = self.places.iter().enumerate();
+        places.all(|(at, position)| position.axis == at && position.block.is_none())
     }
 
     /// Returns the `perm` of the `Transpose` to this layout; `None` if axes are split into blocks.
@@ -268,8 +268,8 @@ impl Layout {
 
     /// Returns the product of the block sizes of an axis; 1 if it isn't split.
     pub fn block(&self, axis: usize) -> i64 {
-        let blocks = self.places.iter().filter(|position| position.axis == axis);
-        let blocks = blocks.filter_map(|position| position.block);
+        let blocks = self.places.iter().filter(|place| place.axis == axis);
+        let blocks = blocks.filter_map(|place| place.block);
         blocks.fold(1, |product, block| product.saturating_mul(block))
     }
 
@@ -280,7 +280,7 @@ impl Layout {
             .position(|position| *position == LayoutPlace { axis, block: None })
     }
 
-    /// Returns the positions of an axis and its blocks, outermost first.
+    /// Returns the places of an axis and its blocks, outermost first.
     pub fn places_of(&self, axis: usize) -> Vec<usize> {
         let own = self.places.iter().enumerate();
         let blocks = own.filter(|(_, position)| position.axis == axis && position.block.is_some());
@@ -325,20 +325,20 @@ impl Layout {
         Layout::permuted(&back)
     }
 
-    /// Returns the composition of this layout and one of its positions: `NCHW->NHWC` and `NHWC->NHWC4c` give
+    /// Returns the composition of this layout and one of its places: `NCHW->NHWC` and `NHWC->NHWC4c` give
     /// `NCHW->NHWC4c`. `None` if the ranks don't match, or `next` splits a block or an axis that is already split.
     pub fn then(&self, next: &Layout) -> Option<Layout> {
         if next.rank() != self.target_rank() {
             return None;
         }
-        let mut positions = Vec::with_capacity(next.places.len());
+        let mut places = Vec::with_capacity(next.places.len());
         for position in &next.places {
             let own = self.places[position.axis];
             let is_cut = next.block(position.axis) > 1;
             if is_cut && (own.block.is_some() || self.block(own.axis) > 1) {
                 return None;
             }
-            positions.push(match position.block {
+            places.push(match position.block {
                 Some(_) => LayoutPlace {
                     axis: own.axis,
                     ..*position
@@ -348,15 +348,12 @@ impl Layout {
         }
         let layout = Layout {
             axes: self.axes.clone(),
-            places: positions,
+            places: places,
         };
         // Blocks of one axis are distinguished by their order.
         let blocks = |layout: &Layout, axis| -> Vec<Option<i64>> {
-            let own = layout
-                .places
-                .iter()
-                .filter(|position| position.axis == axis);
-            own.map(|position| position.block)
+            let own = layout.places.iter().filter(|place| place.axis == axis);
+            own.map(|place| place.block)
                 .filter(Option::is_some)
                 .collect()
         };
@@ -371,10 +368,10 @@ impl Layout {
     pub fn uncut(&self, axes: &[usize]) -> Layout {
         let stays =
             |position: &LayoutPlace| position.block.is_none() || !axes.contains(&position.axis);
-        let positions = self.places.iter().copied().filter(stays);
+        let places = self.places.iter().copied().filter(stays);
         Layout {
             axes: self.axes.clone(),
-            places: positions.collect(),
+            places: places.collect(),
         }
     }
 
@@ -382,13 +379,13 @@ impl Layout {
     pub fn only(&self, axes: &[usize]) -> Layout {
         let axes_kept = (0..self.rank()).filter(|axis| axes.contains(axis));
         let axes_kept: Vec<usize> = axes_kept.collect();
-        let positions = self.places.iter().filter_map(|position| {
+        let places = self.places.iter().filter_map(|position| {
             let axis = axes_kept.binary_search(&position.axis).ok()?;
             Some(LayoutPlace { axis, ..*position })
         });
         Layout {
             axes: axes_kept.iter().map(|axis| self.axes[*axis]).collect(),
-            places: positions.collect(),
+            places: places.collect(),
         }
     }
 
@@ -417,15 +414,15 @@ impl Layout {
             axis: position.axis + usize::from(position.axis >= axis),
             ..*position
         };
-        let mut positions: Vec<LayoutPlace> = self.places.iter().map(moved).collect();
-        positions.insert(at, LayoutPlace { axis, block: None });
+        let mut places: Vec<LayoutPlace> = self.places.iter().map(moved).collect();
+        places.insert(at, LayoutPlace { axis, block: None });
         Some(Layout {
             axes,
-            places: positions,
+            places: places,
         })
     }
 
-    /// Returns the number of positions of these axes, if they are the innermost ones; `None` if other axes are between
+    /// Returns the number of places of these axes, if they are the innermost ones; `None` if other axes are between
     /// or after them.
     pub fn last(&self, axes: &[usize]) -> Option<usize> {
         let count = self

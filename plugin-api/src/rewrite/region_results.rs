@@ -42,7 +42,7 @@ impl RegionResults {
                 .terminator(region)
                 .into_iter()
                 .flat_map(|end| f.operands(end));
-            given.extend(values.filter(|value| defining_region(f, *value) == Some(region)));
+            given.extend(values.filter(|value| region_of(f, *value) == Some(region)));
         }
         RegionResults(given)
     }
@@ -86,7 +86,7 @@ pub(super) fn is_region_result(f: &Function, value: ValueId) -> bool {
 }
 
 /// Returns the region of an op's result or of a constant.
-fn defining_region(f: &Function, value: ValueId) -> Option<RegionId> {
+fn region_of(f: &Function, value: ValueId) -> Option<RegionId> {
     if let Some(op) = f.defining_op(value) {
         return Some(f.parent_region(op));
     }

@@ -222,7 +222,7 @@ impl<'r> Rewriter<'r> {
         matched: &Match<'_>,
         created: &[Vec<ValueId>],
     ) -> Result<Vec<ValueId>, EditError> {
-        let dtype = self.dtype_of_operands(node, matched, created);
+        let dtype = self.infer_dtype(node, matched, created);
         let mut operands = Vec::new();
         for operand in &node.operands {
             operands.extend(self.operand(&operand.value, matched, created, dtype)?);
@@ -254,12 +254,7 @@ impl<'r> Rewriter<'r> {
     }
 
     /// Returns the dtype of a number among the operands of an op: that of the first operand with a dtype.
-    fn dtype_of_operands(
-        &self,
-        node: &Node,
-        matched: &Match<'_>,
-        created: &[Vec<ValueId>],
-    ) -> DType {
+    fn infer_dtype(&self, node: &Node, matched: &Match<'_>, created: &[Vec<ValueId>]) -> DType {
         let operands = node.operands.iter().map(|operand| &operand.value);
         let dtypes = operands.map(|operand| match operand {
             Operand::Created { node, index } => self.f.dtype(created[*node][*index]),

@@ -10,8 +10,7 @@ use crate::attributes;
 use crate::decompose::render;
 use crate::eval::{Attrs, Call, EvalAttr, NotFolded, Tensor, name_of};
 use crate::infer::{
-    Infer, InferResult, Moves, ResultFacts, Stop, Ty, as_consts, carry, compute_known,
-    integer_tensor,
+    Infer, Inferred, Moves, ResultFacts, Stop, Ty, as_consts, carry, compute_known, integer_tensor,
 };
 use crate::layout::{self, LayoutRequest};
 use crate::operands;
@@ -136,7 +135,7 @@ fn checked_row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> 
 }
 
 /// Runs the operator's rule. Returns the facts of the results, and why the rule stopped early.
-fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, InferResult) {
+fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, Inferred) {
     let Some(rule) = operator.rule else {
         return (Vec::new(), Err(Stop::Unknown));
     };

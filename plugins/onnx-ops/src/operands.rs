@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use passdock_plugin_api::DType;
 
-use crate::infer::{Infer, InferResult, invalid};
+use crate::infer::{Infer, Inferred, invalid};
 
 /// The operands of an operator since one version of its domain.
 struct Row {
@@ -28,7 +28,7 @@ impl Row {
 }
 
 /// Rejects an op with operands of unsupported element types, or of different types for one type variable.
-pub(crate) fn check(op: &Infer) -> InferResult {
+pub(crate) fn check(op: &Infer) -> Inferred {
     let Some(row) = row(op.name, op.version) else {
         return Ok(());
     };

@@ -96,8 +96,8 @@ fn regions_to_lift(
             .terminator(region)
             .into_iter()
             .flat_map(|end| f.operands(end));
-        let defining_region = |value| f.defining_op(value).map(|op| f.parent_region(op));
-        let makes = given.any(|value| defining_region(value) == Some(region));
+        let region_of = |value| f.defining_op(value).map(|op| f.parent_region(op));
+        let makes = given.any(|value| region_of(value) == Some(region));
         let is_call = f.first_op(region).is_some_and(|first| {
             f.next_op(first) == f.terminator(region) && functions.contains(&f.symbol(first))
         });

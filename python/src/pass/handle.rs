@@ -287,12 +287,7 @@ impl PassHandle {
 
     /// Creates the pass of a pipeline, given its name or path, its text, and whether it is trusted.
     #[staticmethod]
-    fn from_pipeline(
-        py: Python<'_>,
-        path: PathBuf,
-        text: String,
-        trust: bool,
-    ) -> Result<PassHandle> {
+    fn from_pipeline(py: Python<'_>, path: PathBuf, text: String, trust: bool) -> Result<Self> {
         let pass = gil::detach(py, || {
             let read = Pipeline::new(PipelineText::from_file(path, text))?;
             let pipeline = if trust { read.trusted() } else { read };
@@ -399,21 +394,12 @@ impl PassHandle {
         };
         let order = gil::detach(py, || sequential.resolve_dependency(&context))?;
         let mut given = Vec::new();
-        let mut pending: Vec<_> = self
-            .children
-            .iter()
-            .map(|child| child.clone_ref(py))
-            .collect();
+        let children = self.children.iter();
+        let mut pending: Vec<_> = children.map(|pass| pass.clone_ref(py)).collect();
         while let Some(children) = pending.pop() {
             let children = children.bind(py);
             for (child, handle) in children.iter().zip(handles(children)?) {
-                pending.extend(
-                    handle
-                        .get()
-                        .children
-                        .iter()
-                        .map(|child| child.clone_ref(py)),
-                );
+                pending.extend(handle.get().children.iter().map(|pass| pass.clone_ref(py)));
                 given.push((handle.get().pass.clone(), child.unbind()));
             }
         }

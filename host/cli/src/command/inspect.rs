@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use passdock::plugin::Plugin;
-use passdock::sdk::rewrite::Rule;
 use passdock::{Diagnostic, PassError, pipeline};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
 use crate::in_full;
 use crate::request::is_rules;
-use crate::show::{self, TextTable};
+use crate::show;
 
 pub(crate) fn inspect(args: InspectArgs) -> u8 {
     let mut status = 0;
@@ -72,8 +71,8 @@ impl Contents {
             }
         };
         Ok(Contents {
-            json: json!({ "rules": rules.iter().map(rule).collect::<Vec<_>>() }),
-            text: Some(format!("{title}\n\n{}", rules_table(&rules))),
+            json: json!({ "rules": rules.iter().map(in_full::rule).collect::<Vec<_>>() }),
+            text: Some(format!("{title}\n\n{}", in_full::rules_table(&rules))),
             diagnostics: Vec::new(),
         })
     }
@@ -81,54 +80,9 @@ impl Contents {
 
 /// Returns the error at the later position, which is that of the parser that got further.
 fn further(a: PassError, b: PassError) -> PassError {
-    let is_located = |error: &PassError| {
+    let has_span = |error: &PassError| {
         let snippet = error.snippet.as_ref();
         snippet.map(|snippet| (snippet.line, snippet.column))
     };
-    if is_located(&b) > is_located(&a) {
-        b
-    } else {
-        a
-    }
-}
-
-/// Returns the distinct operators that a rule matches, or with `made` those that it creates.
-fn operators(rule: &Rule, created: bool) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    let ops = rule
-        .ops()
-        .into_iter()
-        .filter(|(_, is_created)| *is_created == created);
-    for operator in ops.flat_map(|(node, _)| &node.operators) {
-        if !names.contains(&&*operator.value) {
-            names.push(&operator.value);
-        }
-    }
-    names
-}
-
-/// Returns the JSON of a rule.
-pub(super) fn rule(rule: &Rule) -> Value {
-    json!({
-        "name": rule.name,
-        "doc": rule.doc,
-        "matches": operators(rule, false),
-        "creates": operators(rule, true),
-    })
-}
-
-/// Renders rules as a table.
-pub(super) fn rules_table(rules: &[Rule]) -> String {
-    let rows = rules.iter().map(|rule| {
-        let joined = |created| operators(rule, created).join(", ");
-        [
-            rule.name.clone(),
-            joined(false),
-            joined(true),
-            rule.doc.replace('\n', " "),
-        ]
-    });
-    TextTable::from_rows(["rule", "matches", "creates", "description"], rows)
-        .within(show::columns())
-        .render()
+    if has_span(&b) > has_span(&a) { b } else { a }
 }

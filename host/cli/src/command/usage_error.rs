@@ -10,30 +10,26 @@ use crate::show::{self, CommandOutput};
 const STATUS: u8 = 2;
 
 /// Options of onnxsim and onnxslim, with their equivalents.
-const OTHER_TOOLS: [(&str, &str); 6] = [
-    ("--overwrite-input-shape", BIND),
-    ("--input-shape", BIND),
-    ("--input-shapes", BIND),
+const OTHER_TOOLS: [(&[&str], &str); 3] = [
     (
-        "--skip-optimization",
+        &["--overwrite-input-shape", "--input-shape", "--input-shapes"],
+        "to set the size of a dim, use `--bind NAME=SIZE`; `passdock stats MODEL` shows the names",
+    ),
+    (
+        &["--skip-optimization", "--skip-fusion-patterns"],
         "to skip a pass, use `--disabled-pass PASS`; to skip a rewrite rule, `--disabled-rule RULE`",
     ),
     (
-        "--skip-fusion-patterns",
-        "to skip a pass, use `--disabled-pass PASS`; to skip a rewrite rule, `--disabled-rule RULE`",
-    ),
-    (
-        "--model-check",
+        &["--model-check"],
         "to compare the outputs of both models in ONNX Runtime, use `--verify-outputs`",
     ),
 ];
-const BIND: &str = "to set the size of an input's dim, use `--bind NAME=SIZE`; `passdock stats MODEL` shows the names";
 
 /// Prints the error, and as JSON if the command line has `--json`. Returns the exit status.
 pub(crate) fn report(mut error: clap::Error) -> u8 {
     if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) {
-        let known = OTHER_TOOLS.iter().find(|(name, _)| name == option);
-        if let Some((_, tip)) = known {
+        let known = |(names, _): &&(&[&str], &str)| names.contains(&option.as_str());
+        if let Some((_, tip)) = OTHER_TOOLS.iter().find(known) {
             let tips = ContextValue::StyledStrs(vec![StyledStr::from(*tip)]);
             error.insert(ContextKind::Suggested, tips);
             error.remove(ContextKind::SuggestedArg);

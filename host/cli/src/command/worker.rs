@@ -93,7 +93,7 @@ mod supervised {
         let variable = temporary.as_ref().map(|dir| ("TMPDIR", dir.path()));
         let variable = variable.map(|(name, path)| (name.into(), path.into()));
         supervisor.environment.extend(variable);
-        let done = run_supervised(&supervisor, &files).map(|(status, output)| {
+        let done = response(&supervisor, &files).map(|(status, output)| {
             show::set_output(output);
             status
         });
@@ -107,21 +107,17 @@ mod supervised {
     }
 
     /// Returns the exit status and the output of a command that runs in a worker.
-    fn run_supervised(
+    fn response(
         supervisor: &Supervisor,
         files: &Files<'_>,
     ) -> Result<(u8, Option<StagedModel>), PassError> {
-        let staging_place = files.output;
-        let staging_place =
-            staging_place.and_then(|output| StagedModel::staging_for(output, false));
-        let job = Job::Whole(staging_place.as_ref().map(Staging::name));
+        let staging = files.output;
+        let staging = staging.and_then(|output| StagedModel::staging_for(output, false));
+        let job = Job::Whole(staging.as_ref().map(Staging::name));
         let input = files.model.map_or(Ok(None), supervised::seekable_input);
-        let run_supervised = supervisor.run(&job, input?, Watch::default())?;
-        let (status, output): (u8, Option<StagedModel>) = run_supervised;
-        Ok((
-            status,
-            output.map(|output| output.at(staging_place)).transpose()?,
-        ))
+        let response = supervisor.run(&job, input?, Watch::default())?;
+        let (status, output): (u8, Option<StagedModel>) = response;
+        Ok((status, output.map(|output| output.at(staging)).transpose()?))
     }
 
     /// Runs the job of a worker and returns the exit status.

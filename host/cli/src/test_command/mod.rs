@@ -99,10 +99,10 @@ impl TestCommand {
         if self.is_numerics() && self.known.is_good(module, input) {
             return Ok(Verdict::Good);
         }
-        let candidate_dir = self.directory.path().join("candidate");
-        let result = self.run_test(&candidate_dir, module, input);
+        let dir = self.directory.path().join("candidate");
+        let result = self.test(&dir, module, input);
         // Removal fails if a descendant of the command still writes there. Creating the next candidate reports that.
-        _ = fs::remove_dir_all(&candidate_dir);
+        _ = fs::remove_dir_all(&dir);
         let result = result?;
         let verdict = match self.is_numerics() {
             true => self.known.record(module, input, &result),
@@ -113,19 +113,14 @@ impl TestCommand {
     }
 
     /// Writes the models to a directory and runs the command.
-    fn run_test(
-        &self,
-        candidate_dir: &Path,
-        module: &Module,
-        input: &Module,
-    ) -> Result<TestResult, PassError> {
+    fn test(&self, dir: &Path, module: &Module, input: &Module) -> Result<TestResult, PassError> {
         let mut shell = self.command.clone();
         let mut paths = Vec::new();
         for (mark, name, module) in [("{in}", "in", input), ("{}", "model", module)] {
             if !self.is_numerics() && !self.command.contains(mark) {
                 continue;
             }
-            let dir = candidate_dir.join(name);
+            let dir = dir.join(name);
             fs::create_dir_all(&dir)
                 .map_err(|error| failed("could not create the directory of a candidate", &error))?;
             let path = dir.join(format!("{name}.{}", self.extension));
@@ -143,7 +138,7 @@ impl TestCommand {
             shell = shell.replace(mark, &shell_quoted(&path.to_string_lossy()));
             paths.push(path);
         }
-        let out = candidate_dir.join("out");
+        let out = dir.join("out");
         match &paths[..] {
             [before, after] if self.is_numerics() => {
                 numerics::compare(before, after, &out, self.runtime.as_deref(), self.timeout)
@@ -162,14 +157,10 @@ impl TestCommand {
     }
 }
 
-fn run_shell(
-    command: &str,
-    out: &Path,
-    timeout: Option<Duration>,
-) -> Result<TestResult, PassError> {
+fn run_shell(line: &str, out: &Path, timeout: Option<Duration>) -> Result<TestResult, PassError> {
     let run = || {
         let out = File::create(out)?;
-        let mut shell = shell(command);
+        let mut shell = shell(line);
         shell
             .stdin(Stdio::null())
             .stderr(out.try_clone()?)

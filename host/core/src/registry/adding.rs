@@ -22,11 +22,8 @@ impl Inner {
     ) -> Result<(), PassError> {
         self.aliases.check_declared(pass.declaration())?;
         self.aliases.add_declared(pass.declaration(), None);
-        add(
-            &mut self.passes,
-            pass.info().name.clone(),
-            Entry::Program(pass),
-        );
+        let name = pass.info().name.clone();
+        add(&mut self.passes, name, Entry::Program(pass));
         Ok(())
     }
 

@@ -72,19 +72,18 @@ impl Plan {
             used_names: FxHashSet::default(),
             lock: lock_directory(dir),
         };
-        let mut replaceable: Vec<&str> = vec![own];
+        let mut owned: Vec<&str> = vec![own];
         // The data of the model that was read, which may be the one that is replaced. A model in IR text still needs
         // its data.
         if output.is_from_model() {
             let read = output.dropped().iter().filter(|file| !file.stays);
             let read = read.map(|file| &*file.location);
-            replaceable
-                .extend(read.filter(|file| passdock_onnx::resolve_external(dir, file).is_ok()));
+            owned.extend(read.filter(|file| passdock_onnx::resolve_external(dir, file).is_ok()));
         }
         let mut locations: Vec<String> = Vec::new();
         for data in output.data_files() {
             let location = data.location();
-            replaceable.push(location);
+            owned.push(location);
             let to = passdock_onnx::resolve_external(dir, location).map_err(PlanError::Location)?;
             if data.is_at(&to)? {
                 locations.push(location.to_owned());
@@ -99,7 +98,7 @@ impl Plan {
             }
             locations.push(name);
         }
-        plan.old = replaced(model, &replaceable, &locations)?;
+        plan.old = replaced(model, &owned, &locations)?;
         Ok(plan)
     }
 
@@ -151,16 +150,12 @@ impl Plan {
 }
 
 /// Returns the data files of the existing model at `model` that become unused when it is replaced. These have the name
-/// of one of the new model's files (`wanted`), with or without a hash. Files of the new model (`kept`) and of other
+/// of one of the new model's files (`owned`), with or without a hash. Files of the new model (`locations`) and of other
 /// models in the directory are left out.
-fn replaced(
-    model: &Path,
-    replaceable: &[&str],
-    new_locations: &[String],
-) -> io::Result<Vec<PathBuf>> {
+fn replaced(model: &Path, owned: &[&str], locations: &[String]) -> io::Result<Vec<PathBuf>> {
     let dir = directory_of(model);
     // A quick check: most models have no data files, and reading the old model takes as long as writing the new one.
-    if model.symlink_metadata().is_err() || !any_exists(dir, replaceable) {
+    if model.symlink_metadata().is_err() || !any_exists(dir, owned) {
         return Ok(Vec::new());
     }
     let Some(old) = read(model)? else {
@@ -175,10 +170,8 @@ fn replaced(
             known => known?.is_file(),
         };
         if is_file
-            && replaceable.contains(&without_hash(location).as_str())
-            && new_locations
-                .iter()
-                .all(|new_locations| new_locations != location)
+            && owned.contains(&without_hash(location).as_str())
+            && locations.iter().all(|other| other != location)
             && !is_used_by_other_model(dir, &name, model)?
         {
             names.push(name);
@@ -189,15 +182,12 @@ fn replaced(
 
 /// Returns `true` if a directory may have a file with one of these locations, with or without a hash. Directories with
 /// many files count as such: listing them for each model of a batch would take too long.
-fn any_exists(dir: &Path, replaceable: &[&str]) -> bool {
+fn any_exists(dir: &Path, owned: &[&str]) -> bool {
     const MOST_LISTED: usize = 1024;
-    let replaceable: FxHashSet<PathBuf> = replaceable.iter().map(normal).collect();
-    let parents: FxHashSet<&Path> = replaceable
-        .iter()
-        .filter_map(|name| name.parent())
-        .collect();
+    let owned: FxHashSet<PathBuf> = owned.iter().map(normal).collect();
+    let parents: FxHashSet<&Path> = owned.iter().filter_map(|name| name.parent()).collect();
     parents.into_iter().any(|parent| {
-        let is_listed = |name: &str| replaceable.contains(&parent.join(without_hash(name)));
+        let is_listed = |name: &str| owned.contains(&parent.join(without_hash(name)));
         match fs::read_dir(dir.join(parent)) {
             Ok(entries) => entries.enumerate().any(|(nth, entry)| match entry {
                 Ok(entry) if nth < MOST_LISTED => entry.file_name().to_str().is_none_or(is_listed),

@@ -78,11 +78,11 @@ impl Output {
     /// # Errors
     /// If a constant of `module`, as it was read, is stored in the file to be replaced.
     pub fn check_source(&self, module: &Module) -> Result<(), PassError> {
-        let Some(Target::File(path_or_staging)) = &self.target else {
+        let Some(Target::File(path)) = &self.target else {
             return Ok(());
         };
         let mut files = referenced_data_files(module).into_iter();
-        if !files.any(|file| dunce::canonicalize(file).is_ok_and(|file| file == *path_or_staging)) {
+        if !files.any(|file| dunce::canonicalize(file).is_ok_and(|file| file == *path)) {
             return Ok(());
         }
         let error = fail(&self.path, &"it contains data of the input model");
@@ -154,18 +154,16 @@ impl Output {
         }
         let written = match &self.target {
             None => print(&module, StandardOutput, &printing).map(|()| None),
-            Some(Target::Special(path_or_staging)) => open_special(path_or_staging)
+            Some(Target::Special(path)) => open_special(path)
                 .and_then(|file| print(&module, file, &printing))
                 .map(|()| None),
-            Some(Target::File(path_or_staging)) => {
-                Staging::new(path_or_staging, staging).and_then(|staging| {
-                    print(&module, staging.main_file()?, &printing)?;
-                    let durable = !options.temporary;
-                    staging
-                        .finish(Vec::new(), Vec::new(), durable, None)
-                        .map(Some)
-                })
-            }
+            Some(Target::File(path)) => Staging::new(path, staging).and_then(|staging| {
+                print(&module, staging.main_file()?, &printing)?;
+                let durable = !options.temporary;
+                staging
+                    .finish(Vec::new(), Vec::new(), durable, None)
+                    .map(Some)
+            }),
         };
         written.map_err(|error| failed(path, error))
     }
@@ -186,7 +184,7 @@ impl StagedModel {
     /// created.
     pub fn staging_for(output: &Path, replaces_links: bool) -> Option<Staging> {
         match Output::at(output, replaces_links).ok()?.target? {
-            Target::File(path_or_staging) => Staging::new(&path_or_staging, None).ok(),
+            Target::File(path) => Staging::new(&path, None).ok(),
             Target::Special(_) => None,
         }
     }
@@ -200,9 +198,9 @@ impl StagedModel {
     ///
     /// # Errors
     /// If there was no staging directory for it.
-    pub fn at(mut self, path_or_staging: Option<Staging>) -> Result<StagedModel, PassError> {
-        self.staged = match (self.staged, path_or_staging) {
-            (Some(staged), Some(path_or_staging)) => Some(staged.at(path_or_staging)),
+    pub fn at(mut self, path: Option<Staging>) -> Result<StagedModel, PassError> {
+        self.staged = match (self.staged, path) {
+            (Some(staged), Some(path)) => Some(staged.at(path)),
             (None, _) => None,
             (Some(_), None) => {
                 let error = io::Error::other("the model was staged by another process");
@@ -299,9 +297,9 @@ fn stage_onnx(
         let output = passdock_onnx::write(module, writing);
         output.map_err(|error| failed(path, error))
     };
-    let path_or_staging = match target {
-        Target::File(path_or_staging) => path_or_staging,
-        Target::Special(path_or_staging) => {
+    let path = match target {
+        Target::File(path) => path,
+        Target::Special(path) => {
             let output = encode(writing)?;
             if let Some(data) = output.data_files().first() {
                 let location = data.location();
@@ -309,17 +307,16 @@ fn stage_onnx(
                 let error = failed(path, io::Error::other(message));
                 return Err(error.help("store the data in the model: `--external-data none`"));
             }
-            let written =
-                open_special(path_or_staging).and_then(|mut file| output.write_file(&mut file));
+            let written = open_special(path).and_then(|mut file| output.write_file(&mut file));
             return written.map(|()| (None, None)).map_err(unwritten);
         }
     };
-    let own = data_files::own_location(path_or_staging);
+    let own = data_files::own_location(path);
     writing.data_file = Some(&own);
     let mut output = encode(writing)?;
-    let staging = Staging::new(path_or_staging, staging).map_err(|error| failed(path, error))?;
+    let staging = Staging::new(path, staging).map_err(|error| failed(path, error))?;
     let plan =
-        data_files::Plan::new(&output, path_or_staging, &own, staging).map_err(|error| match error {
+        data_files::Plan::new(&output, path, &own, staging).map_err(|error| match error {
             PlanError::Location(error) => failed(path, error),
             PlanError::Failed(error) => unwritten(error),
             PlanError::Other(to) => {

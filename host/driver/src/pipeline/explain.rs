@@ -198,10 +198,8 @@ impl Explainer<'_> {
     /// Adds passes that declare a phase which the pipeline doesn't have, unless another pass requires them.
     fn add_unscheduled(&mut self, phases: &Phases) -> Result<(), PassError> {
         let here: HashSet<String> = self.passes.iter().map(|pass| pass.name.clone()).collect();
-        for (name, phase) in phases
-            .unscheduled()
-            .filter(|(name, _)| !here.contains(*name))
-        {
+        let left = phases.unscheduled();
+        for (name, phase) in left.filter(|(name, _)| !here.contains(*name)) {
             let pass = self.context.registry().get_pass(name)?;
             let offered = phase.name();
             let reason = format!("declares phase `{offered}`, which the pipeline doesn't have");

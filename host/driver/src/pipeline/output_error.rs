@@ -17,18 +17,16 @@ pub(super) fn blame_data(error: PassError, unreadable: &[UnreadableData]) -> Pas
     let Some(data) = unreadable.iter().find(is_named) else {
         return error;
     };
-    let mut error_of_model = PassError::new(ErrorKind::Read, data.message.as_str());
+    let mut on_model = PassError::new(ErrorKind::Read, data.message.as_str());
     match (&error.pass, &error.source, error.kind) {
-        (Some(pass), None, _) => error_of_model
-            .notes
-            .push(format!("needed by pass `{pass}`")),
-        (None, _, ErrorKind::Read) => error_of_model.notes.push("needed by the output".to_owned()),
+        (Some(pass), None, _) => on_model.notes.push(format!("needed by pass `{pass}`")),
+        (None, _, ErrorKind::Read) => on_model.notes.push("needed by the output".to_owned()),
         // An exception of a Python pass is returned unchanged.
         _ => return error,
     }
-    error_of_model.notes.extend(error.notes.iter().cloned());
-    error_of_model.help.clone_from(&error.help);
-    error_of_model
+    on_model.notes.extend(error.notes.iter().cloned());
+    on_model.help.clone_from(&error.help);
+    on_model
 }
 
 /// Adds the passes that changed the function that can't be written, or that changed the model if the error has no

@@ -90,10 +90,9 @@ struct Binding<'a> {
 
 impl<'a> Binding<'a> {
     fn read(text: &'a str) -> Result<Binding<'a>, PassError> {
-        let config_error = |message: &str| PassError::new(ErrorKind::Config, message);
+        let invalid = |message: &str| PassError::new(ErrorKind::Config, message);
         let Some((name, value)) = text.split_once('=') else {
-            let error =
-                config_error("missing value for `--bind`").help("write `--bind NAME=VALUE`");
+            let error = invalid("missing value for `--bind`").help("write `--bind NAME=VALUE`");
             return Err(shown(error, text, 0..text.len()));
         };
         let start = name.len() - name.trim_start().len();
@@ -106,7 +105,7 @@ impl<'a> Binding<'a> {
                 value_span,
             }),
             None => {
-                let error = config_error("invalid TOML value");
+                let error = invalid("invalid TOML value");
                 let error = error.help("put a string in quotes: `--bind 'NAME=\"text\"'`");
                 Err(shown(error, text, value_span))
             }

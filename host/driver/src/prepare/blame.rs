@@ -24,7 +24,7 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
     }
     // Errors of the pipeline file itself were reported before.
     let file = request.pipeline_file().unwrap_or_default();
-    let option_error = config_error(&error)
+    let option_error = invalid(&error)
         .and_then(|option_error| Some((&option_error.key, option_error.field.as_ref()?)));
     let option_location = match (option_error, &error.pass) {
         (Some((key, field)), _) => find_in_instruments(&error, key, field, &file, request),
@@ -45,7 +45,7 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
 }
 
 /// Returns the config error that caused an error, if there is one.
-pub(super) fn config_error(error: &PassError) -> Option<&ConfigError> {
+pub(super) fn invalid(error: &PassError) -> Option<&ConfigError> {
     error.source.as_ref()?.downcast_ref()
 }
 
@@ -78,7 +78,7 @@ fn in_request<'r>(
     let RequestSource::Instrument(argument) = &requested.by else {
         return None;
     };
-    let field = config_error(error)?.field.as_deref()?;
+    let field = invalid(error)?.field.as_deref()?;
     let options = argument.find('=').map_or(argument.len(), |at| at + 1)..argument.len();
     let entries = quoted(&error.message).filter(|name| *name != field);
     let mut names = entries.chain([field]);

@@ -161,9 +161,9 @@ fn set(
 ) -> Result<(), PassError> {
     let shown =
         |error: PassError, span: Range<usize>| blame::in_argument(error, "--config", setting, span);
-    let config_error = |message: &str| PassError::new(ErrorKind::Config, message);
+    let invalid = |message: &str| PassError::new(ErrorKind::Config, message);
     let Some((path, text)) = setting.split_once('=') else {
-        let error = config_error("missing value for `--config`").help("write `--config KEY=VALUE`");
+        let error = invalid("missing value for `--config`").help("write `--config KEY=VALUE`");
         return Err(shown(error, 0..setting.len()));
     };
     let value_span = path.len() + 1..setting.len();
@@ -198,16 +198,11 @@ fn set(
                 format!("put the string in quotes: `--config '{path}=\"{text}\"'`")
             }
             Some((setting_field, _)) => {
-                format!(
-                    "expected {}",
-                    setting_field.accepted_values().replace("NAME = ", "")
-                )
+                let values = setting_field.accepted_values();
+                format!("expected {}", values.replace("NAME = ", ""))
             }
         };
-        return Err(shown(
-            config_error("invalid TOML value").help(help),
-            value_span,
-        ));
+        return Err(shown(invalid("invalid TOML value").help(help), value_span));
     };
     let mut given = match field {
         None => value,

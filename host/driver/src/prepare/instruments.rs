@@ -99,16 +99,16 @@ fn from_table(
     }
     PreparedInstrument::new(spec, table_of(&table.options), setup, registry).map_err(|error| {
         // The option in the file that the error refers to, if there is one.
-        let field = blame::config_error(&error).and_then(|config_error| {
-            let field = config_error.field.as_ref()?;
+        let field = blame::invalid(&error).and_then(|invalid| {
+            let field = invalid.field.as_ref()?;
             let given = table
                 .options
                 .iter()
                 .find(|(key, _)| key.get_ref() == field)?;
-            Some((config_error.clone(), given))
+            Some((invalid.clone(), given))
         });
         match field {
-            Some((config_error, (key, value))) => locate(source, config_error, key, value),
+            Some((invalid, (key, value))) => locate(source, invalid, key, value),
             None => source.locate(error, name.span()),
         }
     })

@@ -146,8 +146,7 @@ impl Function {
         }
         let from = source.unwrap_or(self);
         // Constants of the region are copied, too.
-        let is_free =
-            |value: &ValueId| !map.contains_key(value) && from.defining_region(*value) != root;
+        let is_free = |value: &ValueId| !map.contains_key(value) && from.region_of(*value) != root;
         let captured = from.needed(ops).into_iter().filter(is_free);
         for (index, value) in captured.enumerate() {
             // A value of the same function has to be visible here; a value of another function has to be a constant.
@@ -209,7 +208,7 @@ impl Function {
     }
 
     /// Returns the region in which a value is defined.
-    pub fn defining_region(&self, value: ValueId) -> RegionId {
+    pub fn region_of(&self, value: ValueId) -> RegionId {
         let record = self.value(value);
         match record.flags & Value::KIND {
             Value::RESULT => self.op(OpId(record.def)).parent,
@@ -220,7 +219,7 @@ impl Function {
 
     /// Whether a value is defined in a region or one nested in it.
     pub fn is_within(&self, value: ValueId, region: RegionId) -> bool {
-        self.encloses(region, self.defining_region(value))
+        self.encloses(region, self.region_of(value))
     }
 
     /// Whether a region is `outer` or nested in it.
@@ -425,10 +424,8 @@ impl Transfer<'_> {
             return known;
         }
         // A region is copied before the ops in it.
-        let copied = |defining_region| {
-            defining_region == self.root || self.regions.contains_key(&defining_region)
-        };
-        let copied = self.source.is_some() || copied(self.source().defining_region(value));
+        let copied = |region_of| region_of == self.root || self.regions.contains_key(&region_of);
+        let copied = self.source.is_some() || copied(self.source().region_of(value));
         let copy = match self.source().as_constant(value) {
             Some(constant) if copied => self.constant(value, constant),
             _ => value,
@@ -441,9 +438,9 @@ impl Transfer<'_> {
         let ty = self.ty(self.source().constant(constant).ty);
         let data = self.source().constant_data(constant).clone();
         // A constant of a copied region moves to the copy, which may yield it.
-        let defining_region = self.regions.get(&self.source().defining_region(value));
-        let defining_region = defining_region.copied().unwrap_or(self.into.body);
-        let copy = self.into.insert_constant(ty, data, defining_region);
+        let region_of = self.regions.get(&self.source().region_of(value));
+        let region_of = region_of.copied().unwrap_or(self.into.body);
+        let copy = self.into.insert_constant(ty, data, region_of);
         self.take_name(value, copy);
         copy
     }

@@ -54,9 +54,7 @@ impl Function {
         for user in self.with_nested(ops) {
             inside.extend(self.regions_of(user));
             for value in self.operands(user).iter().map(|slot| slot.value) {
-                if value.is_none()
-                    || !seen.insert(value)
-                    || inside.contains(&self.defining_region(value))
+                if value.is_none() || !seen.insert(value) || inside.contains(&self.region_of(value))
                 {
                     continue;
                 }

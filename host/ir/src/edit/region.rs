@@ -210,24 +210,21 @@ impl Function {
     /// position, otherwise by value.
     fn known_ports(&self, region: RegionId, values: &[ValueId]) -> Vec<Port> {
         let old = self.ports(region);
-        let mut port_indices: FxHashMap<ValueId, VecDeque<usize>> = FxHashMap::default();
+        let mut ports: FxHashMap<ValueId, VecDeque<usize>> = FxHashMap::default();
         if let Some(terminator) = self
             .terminator(region)
             .filter(|_| old.len() != values.len())
         {
-            for (port_index, slot) in self.operands(terminator).iter().enumerate() {
-                port_indices
-                    .entry(slot.value)
-                    .or_default()
-                    .push_back(port_index);
+            for (port, slot) in self.operands(terminator).iter().enumerate() {
+                ports.entry(slot.value).or_default().push_back(port);
             }
         }
-        let known = |(port_index, &value): (usize, &ValueId)| {
-            let port_index = match old.len() == values.len() {
-                true => Some(port_index),
-                false => port_indices.get_mut(&value).and_then(VecDeque::pop_front),
+        let known = |(port, &value): (usize, &ValueId)| {
+            let port = match old.len() == values.len() {
+                true => Some(port),
+                false => ports.get_mut(&value).and_then(VecDeque::pop_front),
             };
-            let known = port_index.and_then(|port_index| old.get(port_index));
+            let known = port.and_then(|port| old.get(port));
             let declared = known.map_or(TypeId::NONE, |known| known.ty);
             let ty = value.option().map(|value| self.value(value).ty);
             Port {

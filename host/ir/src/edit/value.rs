@@ -85,7 +85,7 @@ impl Function {
     /// Reserves and returns the name if it is that of a port which yields the value, and no value has it.
     fn port_name(&mut self, value: ValueId, name: &str) -> Option<SymbolId> {
         let name = self.symbols.find(name)?;
-        let ends = self.terminator(self.defining_region(value));
+        let ends = self.terminator(self.region_of(value));
         let is_port = ends.is_some_and(|end| {
             let ports = self.ports(self.op(end).parent).iter();
             let mut given = self.operands(end).iter().zip(ports);
@@ -104,7 +104,7 @@ impl Function {
     /// Marks the record that declares a value as changed.
     pub(crate) fn touch_value(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::TOUCHED;
-        let region = self.defining_region(value);
+        let region = self.region_of(value);
         self.touch_region(region);
     }
 
@@ -153,9 +153,7 @@ impl Function {
         if name.is_none() || self.value(to).name.is_some() {
             return;
         }
-        if self.name_table().is_shared(name)
-            || self.defining_region(from) != self.defining_region(to)
-        {
+        if self.name_table().is_shared(name) || self.region_of(from) != self.region_of(to) {
             let base = self.text(name).to_owned();
             self.set_unique_name(to, &base);
         } else {

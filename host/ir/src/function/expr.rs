@@ -400,7 +400,7 @@ impl Function {
     }
 
     /// Whether a dim depends on a generated symbol for an unnamed size: `_1`, `_2`, …
-    pub(crate) fn has_generated_symbol(&self, dim: Dim) -> bool {
+    pub(crate) fn is_generated(&self, dim: Dim) -> bool {
         if dim.kind == DimKind::SYMBOL {
             let digits = self.text(SymbolId(dim.value as u32)).strip_prefix('_');
             let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -409,9 +409,7 @@ impl Function {
             });
         }
         let sides = self.sides(dim);
-        sides.is_some_and(|(_, lhs, rhs)| {
-            self.has_generated_symbol(lhs) || self.has_generated_symbol(rhs)
-        })
+        sides.is_some_and(|(_, lhs, rhs)| self.is_generated(lhs) || self.is_generated(rhs))
     }
 
     /// Returns the number of terms of a dim.

@@ -97,7 +97,7 @@ fn join_dims(f: &Function, known: &Dim, inferred: &Dim, wins: Wins) -> Dim {
     let keeps = match (known.kind, inferred.kind) {
         (DimKind::UNKNOWN, _) => false,
         (_, DimKind::SYMBOL | DimKind::EXPR) if wins == Wins::Inferred => {
-            f.has_generated_symbol(*inferred) && !f.has_generated_symbol(*known)
+            f.is_generated(*inferred) && !f.is_generated(*known)
         }
         (_, DimKind::CONST) if wins == Wins::Inferred => false,
         (DimKind::CONST, _) => true,

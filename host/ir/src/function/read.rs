@@ -339,12 +339,12 @@ impl Function {
 
     /// Whether `value` may be an operand of an op right before `before` in `region` (NONE: at its end).
     pub fn is_visible(&self, value: ValueId, region: RegionId, before: OpId) -> bool {
-        let (defining_region, def) = (self.defining_region(value), self.defining_op(value));
-        if defining_region.is_none() {
+        let (region_of, def) = (self.region_of(value), self.defining_op(value));
+        if region_of.is_none() {
             return true;
         }
         let (mut region, mut before) = (region, before);
-        while region != defining_region {
+        while region != region_of {
             before = self.region(region).parent;
             if before.is_none() {
                 return false;

@@ -225,20 +225,16 @@ fn manifest_bytes<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
     };
     let (code, _) = section(abi::ENTRY_SYMBOL, entry)?;
     let (text, skip) = section(abi::MANIFEST_SYMBOL, manifest)?;
-    let invalid_symbol = |symbol, found, expected| Kind::InvalidSymbol {
+    let invalid = |symbol, found, expected| Kind::InvalidSymbol {
         symbol,
         found,
         expected,
     };
     if code.kind() != SectionKind::Text {
-        return Err(invalid_symbol(abi::ENTRY_SYMBOL, "data", "a function"));
+        return Err(invalid(abi::ENTRY_SYMBOL, "data", "a function"));
     }
     if text.kind() == SectionKind::Text {
-        return Err(invalid_symbol(
-            abi::MANIFEST_SYMBOL,
-            "code",
-            "an array of bytes",
-        ));
+        return Err(invalid(abi::MANIFEST_SYMBOL, "code", "an array of bytes"));
     }
     let bytes = text.data().map_err(damaged)?.get(skip as usize..);
     match bytes {

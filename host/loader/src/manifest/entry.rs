@@ -183,7 +183,7 @@ impl<'t> Entry<'t> {
         };
         let what = format!("`{}`{}", names::escaped(key.get_ref()), self.location());
         let rule = "no control characters other than newline and tab";
-        Err(read::invalid_value(what, names::escaped(text), rule))
+        Err(read::invalid(what, names::escaped(text), rule))
     }
 
     /// Reads a nested table with `read`.
@@ -246,10 +246,10 @@ pub(super) fn owned(value: &Item<'_>) -> Option<Value> {
 
 /// Formats a parsed value for messages.
 pub(super) fn described(value: &Item<'_>) -> String {
-    owned(value).map_or_else(
-        || "a number out of range".to_owned(),
-        |value| value_text(&value),
-    )
+    let value = owned(value);
+    value.map_or("a number out of range".to_owned(), |value| {
+        value_text(&value)
+    })
 }
 
 /// Whether a value contains a date.

@@ -318,7 +318,7 @@ impl Manifest {
             if config.fields.len() > 1 && config.fields.iter().any(|f| f.name.is_empty()) {
                 let what = format!("field name of config key `{}`", config.key);
                 let rule = "a name, because the key has several fields";
-                return Err(read::invalid_value(what, "", rule));
+                return Err(read::invalid(what, "", rule));
             }
         }
         let instruments = self.instruments.iter();
@@ -348,7 +348,7 @@ impl Manifest {
             let Some(schema) = self.configs.iter().find(|schema| schema.key == *key) else {
                 let what = format!("`config` of `{name}`");
                 let rule = "the `key` of a `[[config]]` table with fields for the pass's options";
-                return Err(read::invalid_value(what, key, rule));
+                return Err(read::invalid(what, key, rule));
             };
             for option in &declared.options {
                 let mut fields = schema.fields.iter();
@@ -374,7 +374,7 @@ fn check_fields(what: &'static str, owner: &str, fields: &[Field]) -> Result<(),
         Some(second) => {
             let what = format!("`rest` of `{}` of `{owner}`", second.name);
             let rule = "`false`, because another option has `rest`";
-            Err(read::invalid_value(what, "true", rule))
+            Err(read::invalid(what, "true", rule))
         }
     }
 }

@@ -221,7 +221,7 @@ fn op(entry: &Entry<'_>) -> Result<OpSpec, EntryError> {
     let since = entry.get("since")?.unwrap_or(1);
     if since < 1 {
         let what = format!("`since` of `{name}`");
-        return Err(invalid_value(what, since, "at least 1").into());
+        return Err(invalid(what, since, "at least 1").into());
     }
     let extends = entry.optional("extends")?;
     Ok(OpSpec {
@@ -306,7 +306,7 @@ fn field(entry: &Entry<'_>, owner: &str, may_be_empty: bool) -> Result<Field, En
     if !fits {
         let what = format!("default of `{}` of `{owner}`", field.name);
         let rule = "a value within `min` and `max`, and among `choices`";
-        return Err(invalid_value(what, toml_text(&field.default), rule).into());
+        return Err(invalid(what, toml_text(&field.default), rule).into());
     }
     if field.rest && !ty.is_table() {
         return Err(EntryError::Invalid(Kind::ManifestType {
@@ -341,7 +341,7 @@ fn version(key: &str, value: String) -> Result<Ver, Kind> {
         Some(Ver { major, minor })
     });
     let rule = "`major.minor`";
-    parsed.ok_or_else(|| invalid_value(format!("`{key}`"), names::escaped(&value), rule))
+    parsed.ok_or_else(|| invalid(format!("`{key}`"), names::escaped(&value), rule))
 }
 
 fn pass_name(what: impl fmt::Display, name: String) -> Result<String, Kind> {
@@ -370,16 +370,12 @@ fn require(
 ) -> Result<String, Kind> {
     match is_valid(&value) {
         true => Ok(value),
-        false => Err(invalid_value(what, names::escaped(&value), rule)),
+        false => Err(invalid(what, names::escaped(&value), rule)),
     }
 }
 
 /// Returns the error about a value that breaks a rule.
-pub(super) fn invalid_value(
-    what: impl fmt::Display,
-    got: impl ToString,
-    rule: &'static str,
-) -> Kind {
+pub(super) fn invalid(what: impl fmt::Display, got: impl ToString, rule: &'static str) -> Kind {
     Kind::ManifestValue {
         what: what.to_string(),
         got: got.to_string(),

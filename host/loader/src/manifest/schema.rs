@@ -208,12 +208,8 @@ impl Schema {
                 self.type_name(),
                 value_text(value)
             );
-            return Err(ConfigError::new(
-                InvalidPart::Value,
-                &self.key,
-                None,
-                message,
-            ));
+            let part = InvalidPart::Value;
+            return Err(ConfigError::new(part, &self.key, None, message));
         };
         let mut accepted = ConfigValue::new();
         // Declared fields come first, so that the error about an entry that is set twice is about its own name.

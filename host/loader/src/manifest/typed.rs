@@ -38,12 +38,8 @@ impl Schema {
                 "missing required field `{}` of `{}`",
                 missing.name, self.key
             );
-            return Err(ConfigError::new(
-                InvalidPart::Value,
-                &self.key,
-                None,
-                message,
-            ));
+            let part = InvalidPart::Value;
+            return Err(ConfigError::new(part, &self.key, None, message));
         }
         let read = T::read(&|name| Ok(value.get(name).map(option_value)));
         read.map_err(|_| self.type_mismatch())

@@ -188,13 +188,13 @@ impl<'d> Detacher<'d> {
         if unsorted.contains(&region) {
             let items = self.layout.sequence(region, &[], false).into_iter();
             let starts = items.map(|item| self.start(item.entity));
-            data.order(graph::NODE, &positions(starts));
+            data.order(graph::NODE, &order(starts));
         }
         let starts = declared
             .iter()
             .map(|&value| body.info_start(self.start(Entity::Value(value))));
         let starts = starts.chain(body.message.starts(kind.info()));
-        data.order(kind.info(), &positions(starts));
+        data.order(kind.info(), &order(starts));
         for value in declared {
             values.entry(value).or_default();
         }
@@ -226,7 +226,7 @@ impl<'d> Detacher<'d> {
         let ids = self.layout.initializers(region);
         let starts = ids.iter().map(|&id| self.start(Entity::Constant(id)));
         let starts = starts.chain(body.message.starts(graph::INITIALIZER));
-        data.order(graph::INITIALIZER, &positions(starts));
+        data.order(graph::INITIALIZER, &order(starts));
         let is_interface = self.is_old && self.is_main && region == f.body();
         let is_own = |id: &ConstId| {
             let value = f.value(f.constant(*id).value);
@@ -250,7 +250,7 @@ impl<'d> Detacher<'d> {
         }
         let args = f.args(region).map(|arg| self.start(Entity::Value(arg)));
         let erased = body.message.starts(graph::INPUT);
-        data.order(graph::INPUT, &positions(args.chain(inputs).chain(erased)));
+        data.order(graph::INPUT, &order(args.chain(inputs).chain(erased)));
         Ok(())
     }
 
@@ -287,7 +287,7 @@ impl<'d> Detacher<'d> {
             .partition(|(_, (key, value))| function_attributes::is_attribute(self.f, key, value));
         message.metadata = others.iter().map(|&(_, pair)| pair).collect();
         let starts = others.into_iter().chain(own).map(|(at, _)| at);
-        Ok(positions(starts))
+        Ok(order(starts))
     }
 
     fn set_extras(
@@ -314,19 +314,13 @@ impl<'d> Detacher<'d> {
 }
 
 /// Returns the indices of records in the order of their starts in the file; empty if one has no start.
-fn positions(starts: impl Iterator<Item = u64>) -> Vec<usize> {
-    let mut positions: Vec<(u64, usize)> = starts.zip(0..).collect();
-    positions.sort_unstable();
-    if positions
-        .last()
-        .is_some_and(|(start, _)| *start == u64::MAX)
-    {
+fn order(starts: impl Iterator<Item = u64>) -> Vec<usize> {
+    let mut order: Vec<(u64, usize)> = starts.zip(0..).collect();
+    order.sort_unstable();
+    if order.last().is_some_and(|(start, _)| *start == u64::MAX) {
         return Vec::new();
     }
-    positions
-        .into_iter()
-        .map(|(_, position)| position)
-        .collect()
+    order.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Returns the untouched regions whose nodes aren't in the order of the file.

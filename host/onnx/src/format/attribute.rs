@@ -224,7 +224,7 @@ pub(crate) fn read_floats(attribute: Attribute<'_>) -> Result<Vec<f32>> {
     let chunks = bytes.as_chunks::<4>().0;
     Ok(chunks
         .iter()
-        .map(|&chunk| f32::from_le_bytes(chunk))
+        .map(|&four| f32::from_le_bytes(four))
         .collect())
 }
 

@@ -130,11 +130,8 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
 
 /// Returns the region in which a value is defined.
 fn region_or_body(f: &Function, value: ValueId) -> RegionId {
-    let region = f.defining_region(value);
-    match region.is_none() {
-        true => f.body(),
-        false => region,
-    }
+    let region = f.region_of(value);
+    if region.is_none() { f.body() } else { region }
 }
 
 /// Returns the values and ports of a region's outputs.

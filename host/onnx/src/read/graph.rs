@@ -51,7 +51,7 @@ impl<'c, 'a> Importer<'c, 'a> {
     pub(super) fn define_in(&mut self, region: RegionId, name: SymbolId, value: ValueId) -> Result {
         let before = self.cx.set_value(name, value);
         if before.is_some() {
-            if self.f.defining_region(before) == region {
+            if self.f.region_of(before) == region {
                 let name = self.cx.symbols.text(name);
                 return Err(OnnxError::new(format!("duplicate definition of {name:?}")));
             }

@@ -136,7 +136,7 @@ impl Store {
         }
         placed.sort_by_key(|&(position, _)| position);
         for piece in placed.into_iter().flat_map(|(_, pieces)| pieces) {
-            self.chain.push(piece.piece_source, piece.start, piece.len);
+            self.chain.push(piece.source, piece.start, piece.len);
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl Store {
 
     /// Returns the bytes of a piece, if they are in memory.
     fn piece(&self, piece: Piece) -> Option<&[u8]> {
-        let all = match piece.piece_source {
+        let all = match piece.source {
             PieceSource::Buffer => &self.own,
             PieceSource::Source => self.source.as_ref()?.bytes(),
             PieceSource::Held(_) | PieceSource::Chain(_) => return None,

@@ -53,7 +53,7 @@ impl EncodedModel {
     /// # Errors
     /// If `to` returns an error, or if a constant's data can't be read.
     pub fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
-        self.write_pieces(to, |to, piece| match piece.piece_source {
+        self.write_pieces(to, |to, piece| match piece.source {
             PieceSource::Held(id) => write_data(&self.store.held[id as usize], to),
             _ => to.write_all(self.piece(piece)?),
         })
@@ -66,17 +66,15 @@ impl EncodedModel {
     pub fn write_file(&self, to: &mut File) -> io::Result<()> {
         /// Below this size, a system call costs more than the copy.
         const LARGE: u64 = 1 << 20;
-        self.write_pieces(to, |to, piece| {
-            match (piece.piece_source, &self.store.source) {
-                (PieceSource::Source, Some(source)) if piece.len >= LARGE => {
-                    source.copy_to(piece.start, piece.len, to)
-                }
-                (PieceSource::Held(id), _) if piece.len >= LARGE => {
-                    copy_data(&self.store.held[id as usize], to)
-                }
-                (PieceSource::Held(id), _) => write_data(&self.store.held[id as usize], to),
-                _ => to.write_all(self.piece(piece)?),
+        self.write_pieces(to, |to, piece| match (piece.source, &self.store.source) {
+            (PieceSource::Source, Some(source)) if piece.len >= LARGE => {
+                source.copy_to(piece.start, piece.len, to)
             }
+            (PieceSource::Held(id), _) if piece.len >= LARGE => {
+                copy_data(&self.store.held[id as usize], to)
+            }
+            (PieceSource::Held(id), _) => write_data(&self.store.held[id as usize], to),
+            _ => to.write_all(self.piece(piece)?),
         })
     }
 
@@ -95,7 +93,7 @@ impl EncodedModel {
                 stack.pop();
                 continue;
             };
-            if let PieceSource::Chain(id) = piece.piece_source {
+            if let PieceSource::Chain(id) = piece.source {
                 stack.push(self.store.chains[id as usize].pieces.iter());
                 continue;
             }
@@ -125,7 +123,7 @@ impl EncodedModel {
     }
 
     fn piece(&self, piece: Piece) -> io::Result<&[u8]> {
-        let all = match piece.piece_source {
+        let all = match piece.source {
             PieceSource::Buffer => &self.store.own,
             PieceSource::Source => self
                 .store

@@ -37,7 +37,7 @@ pub(super) struct ChainId(u32);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
-    pub(super) piece_source: PieceSource,
+    pub(super) source: PieceSource,
     pub(super) start: u64,
     pub(super) len: u64,
 }
@@ -46,7 +46,7 @@ impl Piece {
     /// Returns the piece for a span of the input file.
     pub(super) fn from_source(span: Message<'_>) -> Piece {
         Piece {
-            piece_source: PieceSource::Source,
+            source: PieceSource::Source,
             start: span.at,
             len: span.len(),
         }
@@ -105,16 +105,16 @@ impl Store {
     /// Appends a field with a constant's data, which isn't copied.
     pub(super) fn hold(&mut self, number: u32, data: &Arc<ConstantData>) {
         self.put(|to| put_head(to, number, data.len()));
-        let piece_source = PieceSource::Held(self.held.len() as u32);
+        let source = PieceSource::Held(self.held.len() as u32);
         self.held.push(data.clone());
-        self.chain.push(piece_source, 0, data.len());
+        self.chain.push(source, 0, data.len());
     }
 
     /// Begins a message field.
     pub(super) fn begin(&mut self) -> Mark {
         // A placeholder for tag and length. No piece is merged with it, because of its start.
         self.chain.pieces.push(Piece {
-            piece_source: PieceSource::Buffer,
+            source: PieceSource::Buffer,
             start: u64::MAX,
             len: 0,
         });
@@ -130,7 +130,7 @@ impl Store {
         put_head(&mut self.own, number, self.chain.len - mark.len);
         let len = self.own.len() as u64 - start;
         self.chain.pieces[mark.piece] = Piece {
-            piece_source: PieceSource::Buffer,
+            source: PieceSource::Buffer,
             start,
             len,
         };
@@ -172,24 +172,20 @@ impl Chain {
         pieces
     }
 
-    pub(super) fn push(&mut self, piece_source: PieceSource, start: u64, len: u64) {
+    pub(super) fn push(&mut self, source: PieceSource, start: u64, len: u64) {
         if len == 0 {
             return;
         }
         self.len += len;
         match self.pieces.last_mut() {
             Some(last)
-                if last.piece_source == piece_source
-                    && matches!(piece_source, PieceSource::Buffer | PieceSource::Source)
+                if last.source == source
+                    && matches!(source, PieceSource::Buffer | PieceSource::Source)
                     && last.start.checked_add(last.len) == Some(start) =>
             {
                 last.len += len;
             }
-            _ => self.pieces.push(Piece {
-                piece_source,
-                start,
-                len,
-            }),
+            _ => self.pieces.push(Piece { source, start, len }),
         }
     }
 }

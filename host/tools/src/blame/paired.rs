@@ -101,9 +101,7 @@ impl<'m> PairedFunction<'m> {
         let stayed: FxHashSet<OpId> = self.pairs.iter().map(|pair| pair.after).collect();
         let ops = self.new.walk(self.new.body());
         let created = ops.filter(|op| !stayed.contains(op));
-        created
-            .filter(|&created| self.is_source(removed, created))
-            .collect()
+        created.filter(|&op| self.is_source(removed, op)).collect()
     }
 
     /// Whether `op` had a result with the name of one of `made`'s, or was removed and is paired or shares a node with

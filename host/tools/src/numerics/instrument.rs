@@ -199,7 +199,7 @@ impl Chain {
                 return;
             }
         };
-        row.merged_passes = std::mem::take(&mut self.pending);
+        row.merged = std::mem::take(&mut self.pending);
         row.compute_dtype = introduced_dtype(&self.first, module);
         let overrides = options.overrides(row.compute_dtype);
         let opaque = |name: &str| {

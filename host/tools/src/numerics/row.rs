@@ -16,7 +16,7 @@ pub(super) struct Row {
     /// The type that passes introduced, whose tolerance applies.
     pub(super) compute_dtype: Option<DType>,
     /// Earlier passes that couldn't be compared, and are compared together with this one.
-    pub(super) merged_passes: Vec<String>,
+    pub(super) merged: Vec<String>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -53,7 +53,7 @@ impl Row {
                 format!("the pass's effect on the model's results is not checked: {detail}");
             return Some(PassError::new(ErrorKind::NotChecked, message));
         }
-        let passes = match &self.merged_passes[..] {
+        let passes = match &self.merged[..] {
             [] => "the pass changes".to_owned(),
             others => {
                 let others = others.join(", ");
@@ -70,16 +70,11 @@ impl Row {
         if self.result == RowResult::NotChecked {
             return self.detail.clone();
         }
-        let merged_passes = (!self.merged_passes.is_empty())
-            .then(|| format!("together with {}", self.merged_passes.join(", ")));
+        let merged =
+            (!self.merged.is_empty()).then(|| format!("together with {}", self.merged.join(", ")));
         let allowed = self.compute_dtype.and_then(DType::name);
         let allowed = allowed.map(|dtype| format!("tolerance of {dtype}"));
-        let parts = self
-            .detail
-            .clone()
-            .or(merged_passes)
-            .into_iter()
-            .chain(allowed);
+        let parts = self.detail.clone().or(merged).into_iter().chain(allowed);
         let parts: Vec<String> = parts.collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }

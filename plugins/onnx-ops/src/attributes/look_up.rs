@@ -4,7 +4,7 @@ use passdock_plugin_api::{Attr, AttrDef};
 
 use super::entry::Entry;
 use super::{others, standard};
-use crate::infer::{Infer, InferResult, invalid};
+use crate::infer::{Infer, Inferred, invalid};
 use crate::ops::Operator;
 
 /// Finds the entry of an operator's attribute by binary search.
@@ -84,7 +84,7 @@ pub(crate) fn enum_values(operator: &str, attr: &str) -> &'static [&'static str]
 }
 
 /// Rejects an op whose attribute has a value out of range. Ops with unknown attributes aren't checked.
-pub(crate) fn check(operator: &Operator, op: &Infer) -> InferResult {
+pub(crate) fn check(operator: &Operator, op: &Infer) -> Inferred {
     let mut attrs = op.host.attrs(op.host.op()).peekable();
     if attrs.peek().is_none() || operator.check(op).is_err() {
         return Ok(());

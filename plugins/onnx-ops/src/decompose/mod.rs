@@ -20,7 +20,7 @@ use passdock_plugin_api::{DType, Dim};
 
 use crate::attributes;
 use crate::eval::EvalAttr;
-use crate::infer::{Infer, InferResult, Stop, as_const};
+use crate::infer::{Infer, Inferred, Stop, as_const};
 use crate::ops::Operator;
 
 /// The minimum number of operands for which templates can query facts.
@@ -34,7 +34,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
 });
 
 /// Renders the body of an op.
-pub(crate) fn render(operator: &Operator, template: &str, op: &Infer) -> InferResult<String> {
+pub(crate) fn render(operator: &Operator, template: &str, op: &Infer) -> Inferred<String> {
     let mut context: BTreeMap<&str, Value> = facts(op).into_iter().collect();
     for attr in operator.attrs.unwrap_or_default() {
         context.insert(attr.name, attribute(operator, attr.name, op)?);
@@ -75,18 +75,16 @@ fn stop(error: Error) -> Stop {
 }
 
 /// Converts an attribute. Strings are supported only for enums.
-fn attribute(operator: &Operator, name: &str, op: &Infer) -> InferResult<Value> {
+fn attribute(operator: &Operator, name: &str, op: &Infer) -> Inferred<Value> {
     Ok(match op.attribute(name) {
         None => Value::from(()),
         Some(EvalAttr::Int(value)) => Value::from(value),
         Some(EvalAttr::Float(value)) => Value::from(f64::from(value)),
         Some(EvalAttr::Ints(values)) => Value::from(values.into_owned()),
         Some(EvalAttr::String(bytes)) => {
-            let enum_values = attributes::enum_values(operator.name, name);
-            let enum_value = enum_values
-                .iter()
-                .find(|enum_value| enum_value.as_bytes() == bytes);
-            Value::from(*enum_value.ok_or(Stop::Unknown)?)
+            let values = attributes::enum_values(operator.name, name);
+            let value = values.iter().find(|value| value.as_bytes() == bytes);
+            Value::from(*value.ok_or(Stop::Unknown)?)
         }
         Some(_) => return Err(Stop::Unknown),
     })

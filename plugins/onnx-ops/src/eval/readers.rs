@@ -97,11 +97,8 @@ impl Call<'_> {
         let Some(given) = self.string(name)? else {
             return Ok(allowed[0]);
         };
-        match allowed
-            .iter()
-            .find(|enum_value| enum_value.as_bytes() == given)
-        {
-            Some(enum_value) => Ok(enum_value),
+        match allowed.iter().find(|value| value.as_bytes() == given) {
+            Some(value) => Ok(value),
             None => {
                 reject!(
                     "unsupported value `{}` of attribute `{name}`",

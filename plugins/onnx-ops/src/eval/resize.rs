@@ -19,7 +19,7 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     let is_first = call.version < 11 || call.name == "onnx.Upsample";
     let way = Way {
         mode: call.enum_value("mode", &["nearest", "linear", "cubic"])?,
-        coordinate: match is_first {
+        coord: match is_first {
             true => "asymmetric",
             false => call.enum_value("coordinate_transformation_mode", &COORDINATE_MODES)?,
         },
@@ -31,7 +31,7 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
         leaves_out: call.flag("exclude_outside", false)?,
         cubic: call.float_or("cubic_coeff_a", -0.75)?.into(),
     };
-    let lines = lines(call, x, is_first, way.coordinate)?;
+    let lines = lines(call, x, is_first, way.coord)?;
     let mut shape = x.shape().to_vec();
     lines.iter().for_each(|line| shape[line.axis] = line.new);
     let has_elements = !x.is_empty() && !shape.contains(&0);
@@ -114,12 +114,7 @@ impl Line {
     }
 }
 
-fn lines(
-    call: &Call,
-    x: &Tensor,
-    is_first: bool,
-    coordinate: &str,
-) -> Result<Vec<Line>, NotFolded> {
+fn lines(call: &Call, x: &Tensor, is_first: bool, coord: &str) -> Result<Vec<Line>, NotFolded> {
     let listed = call.ints("axes")?;
     let chosen: Vec<usize> = match &listed {
         Some(list) => axes(list, x.rank())?,
@@ -169,7 +164,7 @@ fn lines(
         }
         (None, None) => return reject!("missing `scales` or `sizes`"),
     };
-    if matches!(coordinate, "align_corners" | "tf_crop_and_resize") {
+    if matches!(coord, "align_corners" | "tf_crop_and_resize") {
         let is_whole = |(&old, &(new, scale)): (&usize, &(usize, f64))| {
             (old as f64 * scale - new as f64).abs() < 1e-5 * scale
         };
@@ -179,7 +174,7 @@ fn lines(
         }
     }
     let count = chosen.len();
-    let parts = match coordinate {
+    let parts = match coord {
         "tf_crop_and_resize" => doubles(call.input(1)?)?,
         _ => [vec![0.0; count], vec![1.0; count]].concat(),
     };
@@ -232,7 +227,7 @@ const ROUNDINGS: [&str; 4] = ["round_prefer_floor", "round_prefer_ceil", "floor"
 /// The interpolation.
 struct Way {
     mode: &'static str,
-    coordinate: &'static str,
+    coord: &'static str,
     rounding: &'static str,
     /// Whether downsampling uses a wider filter.
     is_wide: bool,
@@ -242,12 +237,12 @@ struct Way {
 }
 
 impl Way {
-    /// Returns the coordinate of a result in the operand. `round` is applied after each operation.
-    fn coordinate(&self, at: usize, line: &Line, round: fn(f64) -> f64) -> f64 {
+    /// Returns the coord of a result in the operand. `round` is applied after each operation.
+    fn coord(&self, at: usize, line: &Line, round: fn(f64) -> f64) -> f64 {
         let (old, new, at) = (line.old as f64, line.new as f64, at as f64);
         let scale = round(line.scale);
         let half_pixel = || round(round((at + 0.5) / scale) - 0.5);
-        match self.coordinate {
+        match self.coord {
             "asymmetric" => round(at / scale),
             "align_corners" if line.new == 1 => 0.0,
             "align_corners" => round(round(at * (old - 1.0)) / (new - 1.0)),
@@ -271,16 +266,16 @@ impl Way {
         }
     }
 
-    /// Whether a result's coordinate is outside of the operand, where `tf_crop_and_resize` extrapolates.
+    /// Whether a result's coord is outside of the operand, where `tf_crop_and_resize` extrapolates.
     fn is_outside(&self, at: usize, line: &Line) -> Result<bool, NotFolded> {
         let outside = |round| {
-            let coordinate = self.coordinate(at, line, round);
-            !(0.0..=(line.old - 1) as f64).contains(&coordinate)
+            let coord = self.coord(at, line, round);
+            !(0.0..=(line.old - 1) as f64).contains(&coord)
         };
         let (exact, rounded) = (outside(double), outside(single));
-        let is_cropped = self.coordinate == "tf_crop_and_resize";
+        let is_cropped = self.coord == "tf_crop_and_resize";
         if is_cropped && exact != rounded {
-            return reject!("whether a coordinate is outside of the operand depends on rounding");
+            return reject!("whether a coord is outside of the operand depends on rounding");
         }
         Ok(is_cropped && exact)
     }
@@ -292,22 +287,22 @@ impl Way {
             return Ok(at.min(last));
         }
         if self.is_outside(at, line)? {
-            return reject!("a coordinate is outside of the operand");
+            return reject!("a coord is outside of the operand");
         }
-        let [exact, single] = [double as fn(f64) -> f64, single]
-            .map(|round| self.round(self.coordinate(at, line, round)));
+        let [exact, single] =
+            [double as fn(f64) -> f64, single].map(|round| self.round(self.coord(at, line, round)));
         if exact != single {
             return reject!("nearest element depends on rounding");
         }
         Ok((exact.max(0.0) as usize).min(last))
     }
 
-    fn round(&self, coordinate: f64) -> f64 {
+    fn round(&self, coord: f64) -> f64 {
         match self.rounding {
-            "floor" => coordinate.floor(),
-            "ceil" => coordinate.ceil(),
-            "round_prefer_ceil" => (coordinate + 0.5).floor(),
-            _ => (coordinate - 0.5).ceil(),
+            "floor" => coord.floor(),
+            "ceil" => coord.ceil(),
+            "round_prefer_ceil" => (coord + 0.5).floor(),
+            _ => (coord - 0.5).ceil(),
         }
     }
 
@@ -316,21 +311,21 @@ impl Way {
         if self.is_outside(at, line)? {
             return Ok(None);
         }
-        let coordinate = self.coordinate(at, line, single);
+        let coord = self.coord(at, line, single);
         let squeeze = if self.is_wide {
             line.scale.min(1.0)
         } else {
             1.0
         };
         let reach = if self.mode == "cubic" { 2.0 } else { 1.0 } / squeeze;
-        if !(coordinate.abs() < 1e9 && reach < 1e6) {
-            return reject!("coordinate {coordinate} or filter size {reach} is out of range");
+        if !(coord.abs() < 1e9 && reach < 1e6) {
+            return reject!("coord {coord} or filter size {reach} is out of range");
         }
-        let first = coordinate.floor();
+        let first = coord.floor();
         let start = (-reach).floor() as i64 + 1;
         let mut taps = Vec::new();
         for step in start..2 - start {
-            let weight = self.weight((first - coordinate + step as f64) * squeeze);
+            let weight = self.weight((first - coord + step as f64) * squeeze);
             let from = first as i64 + step;
             let inside = from.clamp(0, line.old as i64 - 1);
             if weight != 0.0 && (from == inside || !self.leaves_out) {

@@ -4,7 +4,7 @@
 use passdock_plugin_api::{Dim, DimKind, ExprKind, SymbolId};
 
 use super::dims::{as_const, is_known, same};
-use super::rule::{Infer, InferResult, invalid};
+use super::rule::{Infer, Inferred, invalid};
 
 impl Infer<'_> {
     /// Returns the sum of a size and a non-negative dim.
@@ -150,7 +150,7 @@ impl Infer<'_> {
     }
 
     /// Returns the shape that several shapes broadcast to.
-    pub(crate) fn broadcast(&self, shapes: &[Vec<Dim>]) -> InferResult<Vec<Dim>> {
+    pub(crate) fn broadcast(&self, shapes: &[Vec<Dim>]) -> Inferred<Vec<Dim>> {
         let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
         let mut result = vec![Dim::constant(1); rank];
         for shape in shapes {
@@ -173,7 +173,7 @@ impl Infer<'_> {
     }
 
     /// Returns the shape that the first operands broadcast to, if all ranks are known.
-    pub(crate) fn broadcast_operands(&self, count: usize) -> InferResult<Option<Vec<Dim>>> {
+    pub(crate) fn broadcast_operands(&self, count: usize) -> Inferred<Option<Vec<Dim>>> {
         let shapes: Option<Vec<_>> = (0..count).map(|index| self.dims(index)).collect();
         shapes.map(|shapes| self.broadcast(&shapes)).transpose()
     }
@@ -183,7 +183,7 @@ impl Infer<'_> {
         &self,
         a: Option<Vec<Dim>>,
         b: Option<Vec<Dim>>,
-    ) -> InferResult<Option<Vec<Dim>>> {
+    ) -> Inferred<Option<Vec<Dim>>> {
         let (Some(x), Some(y)) = (&a, &b) else {
             return Ok(a.or(b));
         };
@@ -191,11 +191,11 @@ impl Infer<'_> {
             return invalid!("expected equal ranks, found {} and {}", x.len(), y.len());
         }
         let dims = x.iter().zip(y).map(|(&x, &y)| self.agree(x, y));
-        Ok(Some(dims.collect::<InferResult<_>>()?))
+        Ok(Some(dims.collect::<Inferred<_>>()?))
     }
 
     /// Merges two sources of the same dim: the more specific one wins.
-    pub(crate) fn agree(&self, a: Dim, b: Dim) -> InferResult<Dim> {
+    pub(crate) fn agree(&self, a: Dim, b: Dim) -> Inferred<Dim> {
         match (as_const(a), as_const(b)) {
             (Some(a), Some(b)) if a != b => invalid!("expected equal dims, found {a} and {b}"),
             (Some(_), _) => Ok(a),

@@ -3,7 +3,7 @@
 use passdock_plugin_api::{DType, Dim, ExprKind, Type, TypeKind, TypeSpec};
 
 use super::dims::{as_const, is_known};
-use super::rule::{Infer, InferResult, Stop, Ty, invalid};
+use super::rule::{Infer, Inferred, Stop, Ty, invalid};
 use crate::eval::Tensor;
 use crate::eval::number::doubles;
 
@@ -19,11 +19,7 @@ impl<'a> Infer<'a> {
 
     /// Returns the dims of an operand that must have this rank, or all `?` if its rank is unknown. `name` is the
     /// operand's name in ONNX, for messages.
-    pub(crate) fn dims_of<const N: usize>(
-        &self,
-        index: usize,
-        name: &str,
-    ) -> InferResult<[Dim; N]> {
+    pub(crate) fn dims_of<const N: usize>(&self, index: usize, name: &str) -> Inferred<[Dim; N]> {
         match self.dims(index).map(<[Dim; N]>::try_from) {
             None => Ok([Dim::UNKNOWN; N]),
             Some(Ok(dims)) => Ok(dims),
@@ -73,7 +69,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns the element type in an attribute.
-    pub(crate) fn dtype_attr(&self, name: &str) -> InferResult<Option<DType>> {
+    pub(crate) fn dtype_attr(&self, name: &str) -> Inferred<Option<DType>> {
         let Some(code) = self.int(name)? else {
             return Ok(None);
         };
@@ -94,7 +90,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Divides a dim by a size. A constant dim must be a multiple of it.
-    pub(crate) fn parts(&self, dim: Dim, size: i64) -> InferResult<Dim> {
+    pub(crate) fn parts(&self, dim: Dim, size: i64) -> Inferred<Dim> {
         match as_const(dim) {
             _ if size <= 0 => invalid!("cannot divide a dim by {size}"),
             Some(whole) if whole % size != 0 => invalid!("dim {whole} is not a multiple of {size}"),
@@ -103,7 +99,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns the item type of a sequence or optional operand.
-    pub(crate) fn item(&self, index: usize, kind: TypeKind) -> InferResult<Type<'_>> {
+    pub(crate) fn item(&self, index: usize, kind: TypeKind) -> Inferred<Type<'_>> {
         let ty = self.host.operand_type(index);
         match ty.items() {
             &[item] if ty.kind() == kind => Ok(self.host.ty(item)),
@@ -112,7 +108,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Sets the type of a result to a sequence of `item`.
-    pub(crate) fn set_sequence(&self, index: usize, item: &TypeSpec) -> InferResult {
+    pub(crate) fn set_sequence(&self, index: usize, item: &TypeSpec) -> Inferred {
         let item = self.host.add_type(item).map_err(|_| Stop::Unknown)?;
         self.set_type(index, Ty::Other(TypeSpec::sequence(item)))
     }

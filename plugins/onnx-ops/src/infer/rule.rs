@@ -12,10 +12,10 @@ use crate::eval::{Call, NotFolded, axes as axes_of, axis as axis_of, listed_axes
 pub(super) const MOST: usize = 256;
 
 /// The type rule of an operator.
-pub(crate) type Rule = fn(&Infer) -> InferResult;
+pub(crate) type Rule = fn(&Infer) -> Inferred;
 
 /// The result of a rule: `Ok` after it recorded its facts, or why it stopped.
-pub(crate) type InferResult<T = ()> = Result<T, Stop>;
+pub(crate) type Inferred<T = ()> = Result<T, Stop>;
 
 /// Why a rule stops.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ macro_rules! invalid {
 pub(crate) use invalid;
 
 /// Rejects a list of the wrong length.
-pub(crate) fn check_length(name: &str, length: usize, expected: usize) -> InferResult<()> {
+pub(crate) fn check_length(name: &str, length: usize, expected: usize) -> Inferred<()> {
     match length == expected {
         true => Ok(()),
         false => invalid!("`{name}` has length {length}, expected {expected}"),
@@ -113,7 +113,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns the element type of a tensor operand.
-    pub(crate) fn dtype(&self, index: usize) -> InferResult<DType> {
+    pub(crate) fn dtype(&self, index: usize) -> Inferred<DType> {
         let ty = self.host.operand_type(index);
         if ty.is_tensor() && ty.dtype() != DType::NONE {
             Ok(ty.dtype())
@@ -126,7 +126,7 @@ impl<'a> Infer<'a> {
     pub(crate) fn dtype_of_any(
         &self,
         operands: impl IntoIterator<Item = usize>,
-    ) -> InferResult<DType> {
+    ) -> Inferred<DType> {
         operands
             .into_iter()
             .find_map(|index| self.dtype(index).ok())
@@ -141,7 +141,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Like [`Infer::dims`], but stops the rule if the rank is unknown.
-    pub(crate) fn shape(&self, index: usize) -> InferResult<Vec<Dim>> {
+    pub(crate) fn shape(&self, index: usize) -> Inferred<Vec<Dim>> {
         self.dims(index).ok_or(Stop::Unknown)
     }
 
@@ -157,7 +157,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns the integers of an optional operand, `None` if it is absent.
-    pub(crate) fn ints_if_given(&self, index: usize) -> InferResult<Option<Vec<i64>>> {
+    pub(crate) fn ints_if_given(&self, index: usize) -> Inferred<Option<Vec<i64>>> {
         if self.has(index) {
             self.known_ints(index).map(Some).ok_or(Stop::Unknown)
         } else {
@@ -171,7 +171,7 @@ impl<'a> Infer<'a> {
         moved: i64,
         index: usize,
         attr: &str,
-    ) -> InferResult<Option<Vec<i64>>> {
+    ) -> Inferred<Option<Vec<i64>>> {
         if self.version >= moved {
             self.ints_if_given(index)
         } else {
@@ -180,7 +180,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns an attribute with one size per spatial dim, or `default` for each.
-    pub(crate) fn sizes_or(&self, name: &str, default: i64, count: usize) -> InferResult<Vec<i64>> {
+    pub(crate) fn sizes_or(&self, name: &str, default: i64, count: usize) -> Inferred<Vec<i64>> {
         let Some(given) = self.call.ints(name)? else {
             return Ok(vec![default; count]);
         };
@@ -189,22 +189,22 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns an axis counted from the front.
-    pub(crate) fn axis(&self, axis: i64, rank: usize) -> InferResult<usize> {
+    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Inferred<usize> {
         axis_of(axis, rank).map_err(|error| Stop::InvalidOp(error.to_string()))
     }
 
     /// Returns the axes counted from the front.
-    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> InferResult<Vec<usize>> {
+    pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Inferred<Vec<usize>> {
         axes_of(axes, rank).map_err(|error| Stop::InvalidOp(error.to_string()))
     }
 
     /// Returns for each axis of a rank whether the list has it.
-    pub(crate) fn listed_axes(&self, axes: &[i64], rank: usize) -> InferResult<Vec<bool>> {
+    pub(crate) fn listed_axes(&self, axes: &[i64], rank: usize) -> Inferred<Vec<bool>> {
         listed_axes(axes, rank).map_err(|error| Stop::InvalidOp(error.to_string()))
     }
 
     /// Sets the type of a result to a tensor, without dims if its rank is unknown.
-    pub(crate) fn set(&self, index: usize, dtype: DType, dims: Option<Vec<Dim>>) -> InferResult {
+    pub(crate) fn set(&self, index: usize, dtype: DType, dims: Option<Vec<Dim>>) -> Inferred {
         let negative = |dim: &&Dim| as_const(**dim).is_some_and(|size| size < 0);
         if let Some(dim) = dims.iter().flatten().find(negative) {
             return invalid!("negative dim {}", dim.value);
@@ -216,19 +216,19 @@ impl<'a> Infer<'a> {
     pub(crate) fn set_from<R: Into<Option<Vec<Dim>>>>(
         &self,
         dtype: DType,
-        dims: impl FnOnce(Vec<Dim>) -> InferResult<R>,
-    ) -> InferResult {
+        dims: impl FnOnce(Vec<Dim>) -> Inferred<R>,
+    ) -> Inferred {
         let dims = self.dims(0).map(dims).transpose()?;
         self.set(0, dtype, dims.and_then(R::into))
     }
 
     /// Sets the type of a result.
-    pub(crate) fn set_type(&self, index: usize, ty: Ty) -> InferResult {
+    pub(crate) fn set_type(&self, index: usize, ty: Ty) -> Inferred {
         self.record(index, |facts| facts.ty = Some(ty))
     }
 
     /// Sets the elements of a result that is a shape.
-    pub(crate) fn set_values(&self, index: usize, values: Vec<Dim>) -> InferResult {
+    pub(crate) fn set_values(&self, index: usize, values: Vec<Dim>) -> Inferred {
         self.record(index, |facts| facts.values = Some(values))
     }
 
@@ -249,7 +249,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Records a fact. Facts of results that the op doesn't have are ignored.
-    fn record(&self, index: usize, fact: impl FnOnce(&mut ResultFacts)) -> InferResult {
+    fn record(&self, index: usize, fact: impl FnOnce(&mut ResultFacts)) -> Inferred {
         if let Some(facts) = self.facts.borrow_mut().get_mut(index) {
             fact(facts);
         }

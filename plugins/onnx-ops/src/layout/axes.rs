@@ -6,10 +6,10 @@ use passdock_plugin_api::op::Layout;
 use super::elementwise::lay_out_broadcast;
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
-use crate::infer::{InferResult, Stop, invalid};
+use crate::infer::{Inferred, Stop, invalid};
 
 /// Returns the position of an axis that isn't split into blocks.
-pub(super) fn whole(layout: &Layout, axis: usize) -> InferResult<usize> {
+pub(super) fn whole(layout: &Layout, axis: usize) -> Inferred<usize> {
     match layout.place(axis) {
         Some(position) if layout.block(axis) == 1 => Ok(position),
         _ => invalid!("axis {axis} is split into blocks"),
@@ -17,19 +17,19 @@ pub(super) fn whole(layout: &Layout, axis: usize) -> InferResult<usize> {
 }
 
 /// Returns the axis in the attribute `axis`, as an axis of the layout.
-fn axis_of(request: &LayoutRequest, layout: &Layout, default: i64) -> InferResult<usize> {
+fn axis_of(request: &LayoutRequest, layout: &Layout, default: i64) -> Inferred<usize> {
     request.axis(request.int_or("axis", default)?, layout.rank())
 }
 
 /// Rewrites an op along an axis whose operands and results all have the same layout.
-fn along(request: &LayoutRequest, operands: usize, default: i64) -> InferResult<LayoutResult> {
+fn along(request: &LayoutRequest, operands: usize, default: i64) -> Inferred<LayoutResult> {
     let layout = common(request, operands)?;
     let position = whole(&layout, axis_of(request, &layout, default)?)?;
     request.rewritten(operands, &layout, Change::attr("axis", position))
 }
 
 /// Returns the first layout that is requested for one of the first operands.
-fn common(request: &LayoutRequest, operands: usize) -> InferResult<Layout> {
+fn common(request: &LayoutRequest, operands: usize) -> Inferred<Layout> {
     for index in 0..operands.min(request.count()) {
         if let Some(layout) = request.requested(index, "NC")? {
             return Ok(layout);
@@ -39,7 +39,7 @@ fn common(request: &LayoutRequest, operands: usize) -> InferResult<Layout> {
 }
 
 /// Along one axis; before opset 13, along this axis and all later ones.
-pub(super) fn softmax(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn softmax(request: &LayoutRequest) -> Inferred<LayoutResult> {
     if request.version >= 13 {
         return along(request, 1, -1);
     }
@@ -49,7 +49,7 @@ pub(super) fn softmax(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// Returns the position after which the layout has exactly the axes from `axis` to the last.
-fn trailing_position(request: &LayoutRequest, layout: &Layout, default: i64) -> InferResult<usize> {
+fn trailing_position(request: &LayoutRequest, layout: &Layout, default: i64) -> Inferred<usize> {
     let first = axis_of(request, layout, default)?;
     let trailing: Vec<usize> = (first..layout.rank()).collect();
     match layout.last(&trailing) {
@@ -58,12 +58,12 @@ fn trailing_position(request: &LayoutRequest, layout: &Layout, default: i64) -> 
     }
 }
 
-pub(super) fn along_last(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn along_last(request: &LayoutRequest) -> Inferred<LayoutResult> {
     along(request, 1, -1)
 }
 
 /// All operands have the same layout. Along a split axis, each operand must have whole blocks.
-pub(super) fn concat(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn concat(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let count = request.count();
     let layout = common(request, count)?;
     let axis = axis_of(request, &layout, 1)?;
@@ -72,7 +72,7 @@ pub(super) fn concat(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// The inverse of [`concat`].
-pub(super) fn split(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn split(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = axis_of(request, &layout, 0)?;
     let position = layout.place(axis).ok_or(Stop::Unknown)?;
@@ -102,7 +102,7 @@ pub(super) fn split(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// The axis is an operand.
-pub(super) fn running(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn running(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let Some(&[axis]) = request.known_ints(1).as_deref() else {
         return invalid!("axis is not constant");
@@ -114,7 +114,7 @@ pub(super) fn running(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// A scalar index removes the axis, a list of indices keeps it.
-pub(super) fn gather(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn gather(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = axis_of(request, &layout, 0)?;
     let position = whole(&layout, axis)?;
@@ -129,7 +129,7 @@ pub(super) fn gather(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// Indices and updates have the same axes as the data.
-pub(super) fn elements(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn elements(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     if layout.is_blocked() {
         return invalid!("layout `{layout}` has blocks");
@@ -137,7 +137,7 @@ pub(super) fn elements(request: &LayoutRequest) -> InferResult<LayoutResult> {
     along(request, request.count(), 0)
 }
 
-pub(super) fn reverse_sequence(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn reverse_sequence(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let mut change = Change::default();
     for (name, default) in [("batch_axis", 1), ("time_axis", 0)] {
@@ -149,7 +149,7 @@ pub(super) fn reverse_sequence(request: &LayoutRequest) -> InferResult<LayoutRes
 }
 
 /// Without an axis, the op depends on the order of elements.
-pub(super) fn compress(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn compress(request: &LayoutRequest) -> Inferred<LayoutResult> {
     if request.int("axis")?.is_none() {
         return invalid!("without attribute `axis`, the result depends on the order of elements");
     }
@@ -157,7 +157,7 @@ pub(super) fn compress(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// The last two axes must stay the last two.
-pub(super) fn trilu(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn trilu(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let (rank, target) = (layout.rank(), layout.target_rank());
     for back in [1, 2] {
@@ -170,7 +170,7 @@ pub(super) fn trilu(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// Along all axes from one on. Scale and bias have these axes.
-pub(super) fn layer_normalization(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn layer_normalization(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let position = trailing_position(request, &layout, -1)?;
     if layout.is_blocked() && (request.has_result(1) || request.has_result(2)) {
@@ -190,7 +190,7 @@ pub(super) fn axes_like(
     laid: &mut LayoutResult,
     index: usize,
     axes: &[i64],
-) -> InferResult<String> {
+) -> Inferred<String> {
     match request.dtype(index)? {
         DType::I32 => Ok(laid.ints_of("i32", axes)),
         DType::I64 => Ok(laid.ints(axes)),

@@ -2,10 +2,10 @@
 
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
-use crate::infer::{InferResult, Stop, invalid};
+use crate::infer::{Inferred, Stop, invalid};
 
 /// Permutes the term of each operand. The result keeps its layout.
-pub(super) fn einsum(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn einsum(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let Some(equation) = request.string("equation")? else {
         return Err(Stop::Unknown);
     };

@@ -4,10 +4,10 @@ use passdock_plugin_api::op::Layout;
 
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
-use crate::infer::{InferResult, Stop, invalid};
+use crate::infer::{Inferred, Stop, invalid};
 
 /// The first result has the first operand's layout. The other operands are scalars or only give a type.
-pub(super) fn first(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn first(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let mut laid = request.result();
     laid.operand(0, &layout);
@@ -16,7 +16,7 @@ pub(super) fn first(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// The mask has the operand's layout. In training mode, the random mask depends on the order of elements.
-pub(super) fn dropout(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn dropout(request: &LayoutRequest) -> Inferred<LayoutResult> {
     if request.has(2) && request.constant(2).is_none_or(|flag| flag.bytes() != [0]) {
         return invalid!(
             "random mask depends on the order of elements, unless `training_mode` is constant false"
@@ -27,7 +27,7 @@ pub(super) fn dropout(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// One scale for all elements, for each index of an axis, or for each block of an axis.
-pub(super) fn quantize(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn quantize(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let scales = request.rank(1)?;
     if scales == 0 || request.is_one(1) && scales == 1 {
@@ -45,13 +45,10 @@ pub(super) fn quantize(request: &LayoutRequest) -> InferResult<LayoutResult> {
 
 /// Elementwise with broadcasting. Operands of full rank get the layout, those of lower rank the part of it that applies
 /// to their axes, and operands of one element stay.
-pub(super) fn broadcast(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn broadcast(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let present = || (0..request.count()).filter(|index| request.has(*index));
     let ranks = present().map(|index| request.rank(index));
-    let rank = ranks
-        .collect::<InferResult<Vec<usize>>>()?
-        .into_iter()
-        .max();
+    let rank = ranks.collect::<Inferred<Vec<usize>>>()?.into_iter().max();
     let mut layout = None;
     for index in present() {
         if layout.is_none() && Some(request.rank(index)?) == rank {
@@ -76,7 +73,7 @@ pub(super) fn lay_out_broadcast(
     change: &mut Change,
     index: usize,
     layout: &Layout,
-) -> InferResult {
+) -> Inferred {
     let own = request.rank(index)?;
     if own == 0 || request.is_one(index) && own <= layout.target_rank() {
         return Ok(());

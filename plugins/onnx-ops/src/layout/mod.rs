@@ -23,11 +23,11 @@ pub(crate) use request::LayoutRequest;
 pub(crate) use result::LayoutResult;
 use spatial::{BATCH, between};
 
-use crate::infer::InferResult;
+use crate::infer::Inferred;
 use crate::ops::Operator;
 
 /// The layout rule of an operator.
-pub(crate) type LayoutRule = fn(&LayoutRequest) -> InferResult<LayoutResult>;
+pub(crate) type LayoutRule = fn(&LayoutRequest) -> Inferred<LayoutResult>;
 
 /// Returns the rule of an operator, for all its versions.
 pub(crate) const fn rule(operator: &Operator) -> Option<LayoutRule> {

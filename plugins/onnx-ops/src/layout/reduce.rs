@@ -5,7 +5,7 @@ use passdock_plugin_api::op::Layout;
 use super::axes::whole;
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
-use crate::infer::{InferResult, Stop, invalid};
+use crate::infer::{Inferred, Stop, invalid};
 
 /// Returns the sorted positions of axes, including the positions of their blocks.
 pub(super) fn axis_positions(layout: &Layout, axes: &[usize]) -> Vec<i64> {
@@ -16,7 +16,7 @@ pub(super) fn axis_positions(layout: &Layout, axes: &[usize]) -> Vec<i64> {
 }
 
 /// Returns the layout of the result: all axes, or those that aren't reduced.
-fn remaining_layout(layout: &Layout, axes: &[usize], keepdims: bool) -> InferResult<Layout> {
+fn remaining_layout(layout: &Layout, axes: &[usize], keepdims: bool) -> Inferred<Layout> {
     if !keepdims {
         return Ok(layout.without(axes));
     }
@@ -26,7 +26,7 @@ fn remaining_layout(layout: &Layout, axes: &[usize], keepdims: bool) -> InferRes
     Ok(layout.clone())
 }
 
-pub(super) fn reduce(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn reduce(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let moved = if request.name == "onnx.ReduceSum" {
         13
@@ -58,7 +58,7 @@ pub(super) fn reduce(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// `ArgMax` and `ArgMin` along one axis.
-pub(super) fn arg(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn arg(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = request.axis(request.int_or("axis", 0)?, layout.rank())?;
     let position = whole(&layout, axis)?;
@@ -71,7 +71,7 @@ pub(super) fn arg(request: &LayoutRequest) -> InferResult<LayoutResult> {
     laid.finish_op(request, Change::attr("axis", position))
 }
 
-pub(super) fn mean_variance(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn mean_variance(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let axes = match request.ints("axes")? {
         Some(axes) => axes.into_owned(),

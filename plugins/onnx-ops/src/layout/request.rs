@@ -6,7 +6,7 @@ use passdock_plugin_api::Dim;
 use passdock_plugin_api::op::Layout;
 
 use super::result::{Change, LayoutResult};
-use crate::infer::{Infer, InferResult, Stop, as_const, invalid};
+use crate::infer::{Infer, Inferred, Stop, as_const, invalid};
 
 /// Sizes, `None` where they aren't constant.
 pub(super) type Sizes = Vec<Option<i64>>;
@@ -36,11 +36,7 @@ impl<'a> LayoutRequest<'a> {
     }
 
     /// Returns a result with one layout for the first operands and all results.
-    pub(super) fn with_layout(
-        &self,
-        operands: usize,
-        layout: &Layout,
-    ) -> InferResult<LayoutResult> {
+    pub(super) fn with_layout(&self, operands: usize, layout: &Layout) -> Inferred<LayoutResult> {
         let mut laid = self.result();
         for index in (0..operands.min(self.count())).filter(|index| self.has(*index)) {
             self.fits(index, layout)?;
@@ -58,12 +54,12 @@ impl<'a> LayoutRequest<'a> {
         operands: usize,
         layout: &Layout,
         change: Change,
-    ) -> InferResult<LayoutResult> {
+    ) -> Inferred<LayoutResult> {
         self.with_layout(operands, layout)?.finish_op(self, change)
     }
 
     /// Returns the axes counted from the front, sorted.
-    pub(super) fn listed(&self, axes: &[i64], rank: usize) -> InferResult<Vec<usize>> {
+    pub(super) fn listed(&self, axes: &[i64], rank: usize) -> Inferred<Vec<usize>> {
         let mut axes = self.axes(axes, rank)?;
         axes.sort_unstable();
         Ok(axes)
@@ -76,7 +72,7 @@ impl<'a> LayoutRequest<'a> {
 
     /// Returns the layout requested for an operand, or `None` if it is the current one. A short form omits the source
     /// order, which is `first` and then the spatial axes.
-    pub(super) fn requested(&self, index: usize, first: &str) -> InferResult<Option<Layout>> {
+    pub(super) fn requested(&self, index: usize, first: &str) -> Inferred<Option<Layout>> {
         let Some(text) = self.requested.get(index).and_then(|text| text.as_deref()) else {
             return Ok(None);
         };
@@ -106,7 +102,7 @@ impl<'a> LayoutRequest<'a> {
     }
 
     /// Returns the layout requested for an operand, if it fits the operand's axes.
-    pub(super) fn layout(&self, index: usize) -> InferResult<Layout> {
+    pub(super) fn layout(&self, index: usize) -> Inferred<Layout> {
         match self.requested(index, "NC")? {
             Some(layout) => {
                 self.fits(index, &layout)?;
@@ -117,7 +113,7 @@ impl<'a> LayoutRequest<'a> {
     }
 
     /// Rejects an operand whose rank differs from the layout's, or whose sizes aren't whole blocks.
-    pub(super) fn fits(&self, index: usize, layout: &Layout) -> InferResult {
+    pub(super) fn fits(&self, index: usize, layout: &Layout) -> Inferred {
         match self.op.host.operand_type(index).rank() {
             Some(rank) if rank != layout.rank() => {
                 return invalid!(
@@ -156,7 +152,7 @@ impl<'a> LayoutRequest<'a> {
     }
 
     /// Returns the rank of an operand, or stops the rule if it is unknown.
-    pub(super) fn rank(&self, index: usize) -> InferResult<usize> {
+    pub(super) fn rank(&self, index: usize) -> Inferred<usize> {
         self.host.operand_type(index).rank().ok_or(Stop::Unknown)
     }
 
@@ -178,7 +174,7 @@ pub(super) fn as_sizes(dims: &[Dim]) -> Sizes {
 }
 
 /// Returns ONNX's order of axes: the letters in `first`, and the spatial axes.
-pub(super) fn own(first: &str, rank: usize) -> InferResult<String> {
+pub(super) fn own(first: &str, rank: usize) -> Inferred<String> {
     let spatial = match rank.saturating_sub(first.len()) {
         0 => "",
         1 => "W",

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use passdock_plugin_api::op::{Layout, LayoutStep};
 use passdock_plugin_api::{Attr, OpCall};
 
-use crate::infer::{Infer, InferResult, Stop, invalid};
+use crate::infer::{Infer, Inferred, Stop, invalid};
 
 /// An op in other layouts: the layouts of its operands and results, and its body.
 pub(crate) struct LayoutResult {
@@ -82,7 +82,7 @@ impl LayoutResult {
     }
 
     /// Adds the ops of these layout steps.
-    pub(super) fn steps(&mut self, value: &str, steps: &[LayoutStep]) -> InferResult<String> {
+    pub(super) fn steps(&mut self, value: &str, steps: &[LayoutStep]) -> Inferred<String> {
         let mut value = value.to_owned();
         for step in steps {
             value = match step {
@@ -110,11 +110,7 @@ impl LayoutResult {
     }
 
     /// Adds the op itself with a change. Its results are the results of the body.
-    pub(super) fn finish_op(
-        mut self,
-        request: &Infer,
-        change: Change,
-    ) -> InferResult<LayoutResult> {
+    pub(super) fn finish_op(mut self, request: &Infer, change: Change) -> Inferred<LayoutResult> {
         let host = request.host;
         let operand = |index: usize| match change.operands.iter().find(|(at, _)| *at == index) {
             Some((_, name)) => format!("%{name}"),
@@ -153,7 +149,7 @@ impl LayoutResult {
     }
 
     /// Returns the body as IR text. Unused results get an arbitrary value.
-    pub(crate) fn text(self) -> InferResult<String> {
+    pub(crate) fn text(self) -> Inferred<String> {
         let Some(first) = self.returned.first() else {
             return Err(Stop::Unknown);
         };
@@ -199,7 +195,7 @@ impl<'a> Change<'a> {
 }
 
 /// Formats the attributes of an op, with some of them replaced.
-fn attributes(host: &OpCall, changed: &[(&str, String)]) -> InferResult<String> {
+fn attributes(host: &OpCall, changed: &[(&str, String)]) -> Inferred<String> {
     let changed_texts = changed
         .iter()
         .map(|(name, value)| format!("{name} = {value}"));
@@ -238,7 +234,7 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
-fn string(bytes: &[u8]) -> InferResult<String> {
+fn string(bytes: &[u8]) -> Inferred<String> {
     let text = std::str::from_utf8(bytes);
     text.map(quoted).map_err(|_| Stop::Unknown)
 }
@@ -257,14 +253,14 @@ fn list(kind: &str, items: Vec<String>) -> String {
     }
 }
 
-fn value(host: &OpCall, attr: Attr<'_>) -> InferResult<String> {
+fn value(host: &OpCall, attr: Attr<'_>) -> Inferred<String> {
     Ok(match attr {
         Attr::Int(value) => value.to_string(),
         Attr::Float(value) => float(value),
         Attr::String(bytes) => string(bytes)?,
         Attr::Ints(values) => list("ints", values.iter().map(i64::to_string).collect()),
         Attr::Floats(values) => list("floats", values.iter().map(|&value| float(value)).collect()),
-        Attr::Strings(texts) => list("strings", texts.map(string).collect::<InferResult<_>>()?),
+        Attr::Strings(texts) => list("strings", texts.map(string).collect::<Inferred<_>>()?),
         Attr::Reference(name, kind) => match kind_name(kind) {
             Some(kind) => format!("ref({}, {kind})", identifier(host.text(name))),
             None => return Err(Stop::Unknown),

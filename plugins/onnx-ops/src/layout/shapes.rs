@@ -6,16 +6,16 @@ use super::axes::{axes_like, whole};
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
 use crate::eval::shape::shape_range;
-use crate::infer::{InferResult, Stop, as_const, invalid};
+use crate::infer::{Inferred, Stop, as_const, invalid};
 
 /// Returns the positions of axes that aren't split into blocks.
-fn axis_indices(layout: &Layout, axes: &[i64], request: &LayoutRequest) -> InferResult<Vec<i64>> {
+fn axis_indices(layout: &Layout, axes: &[i64], request: &LayoutRequest) -> Inferred<Vec<i64>> {
     let position = |axis: &i64| Ok(whole(layout, request.axis(*axis, layout.rank())?)? as i64);
     axes.iter().map(position).collect()
 }
 
 /// Along axes that aren't split.
-pub(super) fn slice(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn slice(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let mut laid = request.with_layout(1, &layout)?;
     if request.version < 10 {
@@ -62,7 +62,7 @@ fn gathered(
     layout: &Layout,
     lists: usize,
     of_block: i64,
-) -> InferResult<String> {
+) -> Inferred<String> {
     let count = layout.rank() * lists;
     if let Some(known) = request.known_ints(1) {
         let positions = permuted(layout, &known, of_block).filter(|_| known.len() == count);
@@ -79,7 +79,7 @@ fn gathered(
 }
 
 /// The pads are an attribute before opset 11; since 18, `axes` is an optional operand.
-pub(super) fn pad(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn pad(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let mut laid = request.with_layout(1, &layout)?;
     let is_cut = |axis: usize| layout.block(axis) > 1;
@@ -105,7 +105,7 @@ pub(super) fn pad(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// Rejects pads of a split axis, or a list without two numbers per axis.
-fn check_pads(layout: &Layout, pads: &[i64], is_cut: impl Fn(usize) -> bool) -> InferResult {
+fn check_pads(layout: &Layout, pads: &[i64], is_cut: impl Fn(usize) -> bool) -> Inferred {
     let rank = layout.rank();
     if pads.len() != 2 * rank {
         return Err(Stop::Unknown);
@@ -118,7 +118,7 @@ fn check_pads(layout: &Layout, pads: &[i64], is_cut: impl Fn(usize) -> bool) -> 
 }
 
 /// A split axis is repeated in whole blocks.
-pub(super) fn tile(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn tile(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let mut laid = request.with_layout(1, &layout)?;
     let repeats = gathered(request, &mut laid, &layout, 1, 1)?;
@@ -126,7 +126,7 @@ pub(super) fn tile(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// The shape must have at most as many axes as the operand.
-pub(super) fn expand(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn expand(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     if layout.is_blocked() {
         return invalid!("layout `{layout}` has blocks");
@@ -144,7 +144,7 @@ pub(super) fn expand(request: &LayoutRequest) -> InferResult<LayoutResult> {
     laid.finish_op(request, Change::operand(1, shape))
 }
 
-pub(super) fn center_crop_pad(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn center_crop_pad(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let axes = match request.ints("axes")? {
         Some(axes) => axes.into_owned(),
@@ -155,7 +155,7 @@ pub(super) fn center_crop_pad(request: &LayoutRequest) -> InferResult<LayoutResu
 }
 
 /// Returns the sizes in the original order of axes. The size of a split axis is multiplied by its block size.
-pub(super) fn shape(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn shape(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let axes = shape_range(
         layout.rank(),
@@ -178,7 +178,7 @@ pub(super) fn shape(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// The number of elements doesn't change.
-pub(super) fn size(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn size(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let mut laid = request.result();
     laid.operand(0, &layout);

@@ -4,7 +4,7 @@ use passdock_plugin_api::op::Layout;
 
 use super::request::{LayoutRequest, Sizes, own};
 use super::result::{Change, LayoutResult};
-use crate::infer::{InferResult, Stop, invalid};
+use crate::infer::{Inferred, Stop, invalid};
 
 /// The leading axes of an operand with batch and channels before the spatial axes.
 pub(super) const BATCH: &str = "NC";
@@ -14,7 +14,7 @@ pub(super) const BATCH: &str = "NC";
 pub(super) fn between(
     request: &LayoutRequest,
     operands: &[(usize, &str)],
-) -> InferResult<LayoutResult> {
+) -> Inferred<LayoutResult> {
     let (mut laid, mut change) = (request.result(), Change::default());
     let mut result = None;
     for &(index, first) in operands {
@@ -67,7 +67,7 @@ fn is_usual(layout: &Layout) -> bool {
     layout.place(0) == Some(0) && spatial.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-fn sizes_of(request: &LayoutRequest, index: usize, rank: usize) -> InferResult<Sizes> {
+fn sizes_of(request: &LayoutRequest, index: usize, rank: usize) -> Inferred<Sizes> {
     match request.sizes(index) {
         Some(sizes) if sizes.len() == rank => Ok(sizes),
         Some(_) => Err(Stop::Unknown),

@@ -7,10 +7,10 @@ use passdock_plugin_api::op::Layout;
 use super::reduce::axis_positions;
 use super::request::{LayoutRequest, Sizes, as_sizes};
 use super::result::{Change, LayoutResult};
-use crate::infer::{InferResult, Stop, as_const, invalid, same};
+use crate::infer::{Inferred, Stop, as_const, invalid, same};
 
 /// Absorbs the transpose into the layout of the result, which is the operand.
-pub(super) fn transpose(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn transpose(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let rank = layout.rank();
     let perm = match request.ints("perm")? {
@@ -31,7 +31,7 @@ pub(super) fn transpose(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// Removes axes of size 1.
-pub(super) fn squeeze(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn squeeze(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let axes = match request.ints_since(13, 1, "axes")? {
         Some(axes) => request.listed(&axes, layout.rank())?,
@@ -53,7 +53,7 @@ pub(super) fn squeeze(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// Inserts axes of size 1, each before the axis that follows it.
-pub(super) fn unsqueeze(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn unsqueeze(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let Some(axes) = request.ints_since(13, 1, "axes")? else {
         return Err(Stop::Unknown);
@@ -71,7 +71,7 @@ pub(super) fn unsqueeze(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// Flattens to two dims if the layout keeps the order of elements.
-pub(super) fn flatten(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn flatten(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let sizes = request.sizes(0).ok_or(Stop::Unknown)?;
     if !layout.keeps_order(&sizes) {
@@ -93,7 +93,7 @@ pub(super) fn flatten(request: &LayoutRequest) -> InferResult<LayoutResult> {
 }
 
 /// Merges or splits axes. If the axes of each group are adjacent in the layout, so are those of the result.
-pub(super) fn reshape(request: &LayoutRequest) -> InferResult<LayoutResult> {
+pub(super) fn reshape(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let dims = request.dims(0).ok_or(Stop::Unknown)?;
     let result = request.result_dims(0).ok_or(Stop::Unknown)?;
@@ -125,7 +125,7 @@ fn shape_text(
     request: &LayoutRequest,
     layout: &Layout,
     result: &[Dim],
-) -> InferResult<Option<Vec<i64>>> {
+) -> Inferred<Option<Vec<i64>>> {
     if request.version < 5 {
         return Err(Stop::Unknown);
     }
@@ -197,7 +197,7 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
 }
 
 /// Returns the result's axes in the order of their groups in the layout.
-fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> InferResult<Vec<usize>> {
+fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> Inferred<Vec<usize>> {
     if layout.is_blocked() {
         return invalid!("layout `{layout}` has blocks");
     }

@@ -4,7 +4,7 @@ use passdock_plugin_api::{Dim, attrs};
 
 use super::operator::{Operator, body};
 use super::shape::same_type;
-use crate::infer::{Infer, InferResult, as_const, invalid, is_known};
+use crate::infer::{Infer, Inferred, as_const, invalid, is_known};
 
 pub(super) const OPERATORS: &[Operator] = &[
     ATTENTION,
@@ -59,7 +59,7 @@ struct Heads {
 }
 
 /// Returns the dims of an operand, or `None` if its rank is unknown.
-fn heads(op: &Infer, index: usize, attr: &str) -> InferResult<Option<Heads>> {
+fn heads(op: &Infer, index: usize, attr: &str) -> Inferred<Option<Heads>> {
     let Some(dims) = op.dims(index) else {
         return Ok(None);
     };
@@ -90,7 +90,7 @@ fn heads(op: &Infer, index: usize, attr: &str) -> InferResult<Option<Heads>> {
 /// Infers `Y` with the query's dims, except for the head size, which is that of the values. `present_key` and
 /// `present_value` are `[batch, kv_heads, past + kv_length, head_size]`. The scores are
 /// `[batch, q_heads, q_length, past + kv_length]`.
-fn attention(op: &Infer) -> InferResult {
+fn attention(op: &Infer) -> Inferred {
     let (query_type, value_type) = (op.dtype(0)?, op.dtype(2));
     let query = heads(op, 0, "q_num_heads")?;
     let key = heads(op, 1, "kv_num_heads")?;
@@ -132,7 +132,7 @@ fn attention(op: &Infer) -> InferResult {
 }
 
 /// Infers `[batch, length, q_heads * value_size]`, and the state `[batch, kv_heads, key_size, value_size]`.
-fn linear_attention(op: &Infer) -> InferResult {
+fn linear_attention(op: &Infer) -> Inferred {
     let dtype = op.dtype_of_any([0, 1, 2])?;
     let (query_heads, kv_heads) = match (op.int("q_num_heads")?, op.int("kv_num_heads")?) {
         (Some(query), Some(kv)) if kv > 0 && query % kv == 0 => (query, kv),
@@ -165,7 +165,7 @@ fn linear_attention(op: &Infer) -> InferResult {
 }
 
 /// Infers the input's dims, and the state `[batch, channels, kernel - 1]`.
-fn causal_conv(op: &Infer) -> InferResult {
+fn causal_conv(op: &Infer) -> Inferred {
     let dtype = op.dtype_of_any([0, 1])?;
     let [batch, channels, length] = op.dims_of(0, "input")?;
     let [kernels, _, kernel] = op.dims_of(1, "weight")?;
@@ -181,7 +181,7 @@ fn causal_conv(op: &Infer) -> InferResult {
 }
 
 /// Infers the first operand's type, which must have three or four dims.
-fn rotary_embedding(op: &Infer) -> InferResult {
+fn rotary_embedding(op: &Infer) -> Inferred {
     match op.dims(0).map(|dims| dims.len()) {
         Some(3) if op.int("num_heads")?.is_none() => {
             invalid!("missing attribute `num_heads`: operand 0 has rank 3")
@@ -192,7 +192,7 @@ fn rotary_embedding(op: &Infer) -> InferResult {
 }
 
 /// Infers the cache's type. The update must have the same dims, except along the axis.
-fn tensor_scatter(op: &Infer) -> InferResult {
+fn tensor_scatter(op: &Infer) -> Inferred {
     if let (Some(cache), Some(update)) = (op.dims(0), op.dims(1)) {
         let (rank, updated) = (cache.len(), update.len());
         if rank != updated {
@@ -207,7 +207,7 @@ fn tensor_scatter(op: &Infer) -> InferResult {
 }
 
 /// Infers the common shape of both operands.
-fn gated(op: &Infer) -> InferResult {
+fn gated(op: &Infer) -> Inferred {
     let dims = op.agree_all(op.dims(0), op.dims(1))?;
     op.set(0, op.dtype_of_any([0, 1])?, dims)
 }

@@ -5,7 +5,7 @@ use passdock_plugin_api::{Dim, Function, RegionId, Type, TypeKind, TypeSpec, Val
 
 use super::operator::{MANY, Operator};
 use super::sequence::{Item, common_dims, tensor};
-use crate::infer::{Infer, InferResult, Stop, Ty, as_const, invalid};
+use crate::infer::{Infer, Inferred, Stop, Ty, as_const, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.If", 1, (1, 1))
@@ -32,7 +32,7 @@ const LOOP: Operator = Operator::new("onnx.Loop", 1, (3, MANY))
     .infers(rounds);
 
 /// Infers the types that both branches have in common.
-fn branches(op: &Infer) -> InferResult {
+fn branches(op: &Infer) -> Inferred {
     let (one, other) = (region(op, "then_branch")?, region(op, "else_branch")?);
     check_yield_count(op, "then_branch", one, 0)?;
     check_yield_count(op, "else_branch", other, 0)?;
@@ -47,7 +47,7 @@ fn branches(op: &Infer) -> InferResult {
 
 /// Infers the results of a loop. A carried value is the initial one without iterations, or the last yielded one. The
 /// values of other results are stacked over all iterations.
-fn rounds(op: &Infer) -> InferResult {
+fn rounds(op: &Infer) -> Inferred {
     let body = region(op, "body")?;
     check_yield_count(op, "body", body, 1)?;
     let carried = op.host.operand_count().saturating_sub(2);
@@ -84,7 +84,7 @@ fn round_count(op: &Infer, body: RegionId) -> Dim {
 }
 
 /// Infers the results of a scan, a loop with one iteration per slice.
-fn scan(op: &Infer) -> InferResult {
+fn scan(op: &Infer) -> Inferred {
     let body = region(op, "body")?;
     check_yield_count(op, "body", body, 0)?;
     let (count, carried) = (op.host.operand_count(), carried(op, 0)?);
@@ -112,7 +112,7 @@ fn scan(op: &Infer) -> InferResult {
 }
 
 /// Returns the number of values that a scan carries, after `others` other operands.
-fn carried(op: &Infer, others: usize) -> InferResult<usize> {
+fn carried(op: &Infer, others: usize) -> Inferred<usize> {
     let scanned = op.int("num_scan_inputs")?.ok_or(Stop::Unknown)?;
     let rest = usize::try_from(scanned)
         .ok()
@@ -121,7 +121,7 @@ fn carried(op: &Infer, others: usize) -> InferResult<usize> {
 }
 
 /// Like [`scan`], with a batch axis: after the lengths, operands are `[batch, …]` and `[batch, length, …]`.
-fn scan_batches(op: &Infer) -> InferResult {
+fn scan_batches(op: &Infer) -> Inferred {
     let body = region(op, "body")?;
     let (count, carried) = (op.host.operand_count(), carried(op, 1)?);
     let (mut batch, mut length) = (op.dim(0, 0), Dim::UNKNOWN);
@@ -144,7 +144,7 @@ fn scan_batches(op: &Infer) -> InferResult {
 }
 
 /// Infers sequences of the values that the body yields.
-fn sequence_map(op: &Infer) -> InferResult {
+fn sequence_map(op: &Infer) -> Inferred {
     let body = region(op, "body")?;
     check_yield_count(op, "body", body, 0)?;
     let host: &Function = op.host;
@@ -161,13 +161,13 @@ fn sequence_map(op: &Infer) -> InferResult {
     Ok(())
 }
 
-fn region(op: &Infer, name: &str) -> InferResult<RegionId> {
+fn region(op: &Infer, name: &str) -> Inferred<RegionId> {
     let host: &Function = op.host;
     host.region(op.host.op(), name).ok_or(Stop::Unknown)
 }
 
 /// Rejects an op whose number of results differs from the values that a region yields, except for the first `own`.
-fn check_yield_count(op: &Infer, name: &str, region: RegionId, own: usize) -> InferResult {
+fn check_yield_count(op: &Infer, name: &str, region: RegionId, own: usize) -> Inferred {
     let host: &Function = op.host;
     let expected = op.host.result_count() + own;
     match host.terminator(region).map(|last| host.operand_count(last)) {
@@ -185,7 +185,7 @@ fn yielded(op: &Infer, region: RegionId, index: usize) -> Option<ValueId> {
 }
 
 /// Sets the type of a result to what two values have in common.
-fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> InferResult {
+fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> Inferred {
     let host: &Function = op.host;
     let (a, b) = (host.type_of(a), host.type_of(b));
     if let Some((dtype, dims)) = tensors(a, b) {
@@ -205,7 +205,7 @@ fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> InferResult {
 }
 
 /// Sets the type of a result that is one of two values of the same type, either of which may be more specific.
-fn set_common_type(op: &Infer, index: usize, first: Option<ValueId>, last: ValueId) -> InferResult {
+fn set_common_type(op: &Infer, index: usize, first: Option<ValueId>, last: ValueId) -> Inferred {
     let host: &Function = op.host;
     let Some(first) = first else {
         return Ok(());
@@ -226,7 +226,7 @@ fn tensors(a: Type<'_>, b: Type<'_>) -> Option<Item> {
 }
 
 /// Sets the type of a result to a stack of `count` values along an axis.
-fn stacked(op: &Infer, index: usize, value: ValueId, count: Dim, axis: i64) -> InferResult {
+fn stacked(op: &Infer, index: usize, value: ValueId, count: Dim, axis: i64) -> Inferred {
     let host: &Function = op.host;
     let Some((dtype, mut dims)) = tensor(host.type_of(value)) else {
         return Ok(());

@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval::{Evaluation, sliding};
-use crate::infer::{Infer, InferResult, as_const, as_consts, check_length, invalid, sizes};
+use crate::infer::{Infer, Inferred, as_const, as_consts, check_length, invalid, sizes};
 
 pub(super) const OPERATORS: &[Operator] = &[
     AVERAGE_POOL.any_attrs(),
@@ -99,7 +99,7 @@ const MAX_POOL: Operator = Operator::new("onnx.MaxPool", 1, (1, 1))
 
 /// Returns the numbers of windows along the spatial dims. A number is unknown if ONNX Runtime computes another one than
 /// ONNX's inference.
-fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> InferResult<Vec<Dim>> {
+fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Inferred<Vec<Dim>> {
     let count = spatial.len();
     let strides = op.sizes_or("strides", 1, count)?;
     let dilations = op.sizes_or("dilations", 1, count)?;
@@ -157,7 +157,7 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> InferResult
 }
 
 /// Whether an op has both `pads` and an `auto_pad` that contradicts them, which ONNX forbids.
-fn pads_twice(op: &Infer, auto: &str) -> InferResult<bool> {
+fn pads_twice(op: &Infer, auto: &str) -> Inferred<bool> {
     Ok(match op.ints("pads")? {
         Some(pads) if auto == "VALID" => pads.iter().any(|&pad| pad != 0),
         given => given.is_some() && auto != "NOTSET",
@@ -171,7 +171,7 @@ fn reach(kernel: i64, dilation: i64) -> i64 {
 }
 
 /// Splits dims into batch, channels and spatial dims.
-fn split_spatial(dims: &[Dim]) -> InferResult<(Dim, Dim, &[Dim])> {
+fn split_spatial(dims: &[Dim]) -> Inferred<(Dim, Dim, &[Dim])> {
     match dims {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial)),
         _ => invalid!("operand 0 has rank {}, expected at least 2", dims.len()),
@@ -179,7 +179,7 @@ fn split_spatial(dims: &[Dim]) -> InferResult<(Dim, Dim, &[Dim])> {
 }
 
 /// Returns the batch, the number of kernels, and the windows.
-fn conv_dims(op: &Infer, x: usize, w: usize) -> InferResult<Option<Vec<Dim>>> {
+fn conv_dims(op: &Infer, x: usize, w: usize) -> Inferred<Option<Vec<Dim>>> {
     let weights = op.dims(w);
     let Some(dims) = op.dims(x) else {
         // The rank and the number of kernels follow from the weights.
@@ -215,7 +215,7 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> InferResult<Option<Vec<Dim>>> {
 }
 
 /// Infers the batch, the kernels of all groups, and the extent of the windows.
-fn conv_transpose(op: &Infer) -> InferResult {
+fn conv_transpose(op: &Infer) -> Inferred {
     op.set_from(op.dtype_of_any([0, 1])?, |dims| {
         let (batch, _, spatial) = split_spatial(&dims)?;
         let count = spatial.len();
@@ -277,7 +277,7 @@ fn spread(op: &Infer, dim: Dim, stride: i64, whole: Dim, padding: i64) -> Dim {
 }
 
 /// Like [`conv_dims`]. The offsets have the dims of the windows.
-pub(super) fn deform_conv(op: &Infer) -> InferResult {
+pub(super) fn deform_conv(op: &Infer) -> Inferred {
     let dims = conv_dims(op, 0, 1)?;
     let dims = match (dims, op.dims(2)) {
         (Some(dims), Some(offsets)) if dims.len() != offsets.len() => {
@@ -297,7 +297,7 @@ pub(super) fn deform_conv(op: &Infer) -> InferResult {
 }
 
 /// Infers `output_shape`, or the extent of the windows that the operand's elements come from.
-pub(super) fn max_unpool(op: &Infer) -> InferResult {
+pub(super) fn max_unpool(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     if let Some(shape) = shape_in(op, 2).filter(|_| op.has(2)) {
         return op.set(0, dtype, Some(shape));
@@ -331,7 +331,7 @@ pub(super) fn max_unpool(op: &Infer) -> InferResult {
 }
 
 /// Infers the batch, the channels and the windows. MaxPool's second result has int64 indices.
-fn pool(op: &Infer) -> InferResult {
+fn pool(op: &Infer) -> Inferred {
     let dims = match op.dims(0) {
         None => None,
         Some(dims) => {
@@ -345,7 +345,7 @@ fn pool(op: &Infer) -> InferResult {
 }
 
 /// Infers spatial dims of 1.
-fn global_pool(op: &Infer) -> InferResult {
+fn global_pool(op: &Infer) -> Inferred {
     op.set_from(op.dtype(0)?, |mut dims| {
         dims.iter_mut()
             .skip(2)

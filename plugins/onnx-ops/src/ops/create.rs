@@ -4,7 +4,7 @@ use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
 use crate::eval::create;
-use crate::infer::{Infer, InferResult, Stop, Ty, as_const, invalid, sizes};
+use crate::infer::{Infer, Inferred, Stop, Ty, as_const, invalid, sizes};
 
 const GROWS: OpTraits = OpTraits::GROWS;
 
@@ -49,7 +49,7 @@ const RANGE: Operator = Operator::new("onnx.Range", 11, (3, 3))
     .decomposes(body!("Range"));
 
 /// Infers the attribute's type.
-fn constant(op: &Infer) -> InferResult {
+fn constant(op: &Infer) -> Inferred {
     for (name, value) in op.host.attrs(op.host.op()) {
         let list = |count: usize| Some(sizes([count as i64]));
         match (op.host.text(name), value) {
@@ -72,7 +72,7 @@ fn constant(op: &Infer) -> InferResult {
 }
 
 /// Infers dims from the operand's elements, and the type of `value`, float32 by default.
-fn constant_of_shape(op: &Infer) -> InferResult {
+fn constant_of_shape(op: &Infer) -> Inferred {
     let dtype = match op.host.attr(op.host.op(), "value") {
         None => DType::F32,
         Some(Attr::Tensor(id)) => {
@@ -112,7 +112,7 @@ pub(super) fn shape_in(op: &Infer, index: usize) -> Option<Vec<Dim>> {
 }
 
 /// Infers the operand's shape, and its type unless the attribute `dtype` is given.
-pub(super) fn like(op: &Infer) -> InferResult {
+pub(super) fn like(op: &Infer) -> Inferred {
     let dtype = match op.dtype_attr("dtype")? {
         Some(dtype) => dtype,
         None => op.dtype(0)?,
@@ -121,7 +121,7 @@ pub(super) fn like(op: &Infer) -> InferResult {
 }
 
 /// Infers the indices' shape with a new axis of the depth's size.
-fn one_hot(op: &Infer) -> InferResult {
+fn one_hot(op: &Infer) -> Inferred {
     op.set_from(op.dtype(2)?, |mut dims| {
         let at = op.axis(op.int_or("axis", -1)?, dims.len() + 1)?;
         dims.insert(at, op.size(1));
@@ -130,7 +130,7 @@ fn one_hot(op: &Infer) -> InferResult {
 }
 
 /// Infers a list, whose length is known if the operands are. From 0 in steps of 1, it is the limit.
-fn range(op: &Infer) -> InferResult {
+fn range(op: &Infer) -> Inferred {
     let dtype = op.dtype_of_any(0..3)?;
     let scalar = |index: usize| op.values(index)?.first().copied();
     if scalar(2).and_then(as_const) == Some(0) {

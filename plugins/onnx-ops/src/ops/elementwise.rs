@@ -10,7 +10,7 @@ use crate::eval::bits::bitwise;
 use crate::eval::compare_logic::{compare, truth as truth_of};
 use crate::eval::unary::map_float;
 use crate::eval::{Evaluation, activation, bits, cast, compare_logic, elementwise, unary};
-use crate::infer::{Arithmetic, Infer, InferResult, Rule, Stop, as_const, invalid, sizes};
+use crate::infer::{Arithmetic, Infer, Inferred, Rule, Stop, as_const, invalid, sizes};
 
 const ELEMENTWISE: OpTraits = OpTraits::ELEMENTWISE;
 const COMMUTATIVE: OpTraits = OpTraits::COMMUTATIVE;
@@ -184,7 +184,7 @@ const CLIP: Operator = Operator::new("onnx.Clip", 6, (1, 1))
     .decomposes(body!("Clip"));
 
 /// Infers the broadcast shape of all operands, and their type.
-fn broadcast(op: &Infer) -> InferResult {
+fn broadcast(op: &Infer) -> Inferred {
     let count = op.host.operand_count();
     // Most operators require one type; Pow's result has that of the first operand.
     let dtype = if op.name == "onnx.Pow" {
@@ -196,18 +196,18 @@ fn broadcast(op: &Infer) -> InferResult {
 }
 
 /// Infers the broadcast shape of all operands, as bools.
-fn broadcast_truth(op: &Infer) -> InferResult {
+fn broadcast_truth(op: &Infer) -> Inferred {
     broadcast_as(op, DType::BOOL)
 }
 
-fn broadcast_as(op: &Infer, dtype: DType) -> InferResult {
+fn broadcast_as(op: &Infer, dtype: DType) -> Inferred {
     op.set(0, dtype, op.broadcast_operands(op.host.operand_count())?)
 }
 
 macro_rules! arithmetic {
     ($($name:ident = $rule:ident, $what:ident;)*) => {$(
         /// Infers the broadcast shape, and the elements if the operands are shapes.
-        fn $name(op: &Infer) -> InferResult {
+        fn $name(op: &Infer) -> Inferred {
             $rule(op)?;
             if op.host.operand_count() == 2 {
                 op.compute(Arithmetic::$what);
@@ -230,13 +230,13 @@ arithmetic! {
 }
 
 /// Infers the broadcast shape, and the elements if the operands are shapes. Rejects integer division by 0.
-fn quotient(op: &Infer) -> InferResult {
+fn quotient(op: &Infer) -> Inferred {
     div(op)?;
     divides(op)
 }
 
 /// Like [`quotient`], but without elements if `fmod` is set.
-fn modulo(op: &Infer) -> InferResult {
+fn modulo(op: &Infer) -> Inferred {
     broadcast(op)?;
     if !op.flag("fmod", false)? {
         op.compute(Arithmetic::Mod);
@@ -245,7 +245,7 @@ fn modulo(op: &Infer) -> InferResult {
 }
 
 /// Rejects a constant integer divisor of 0.
-fn divides(op: &Infer) -> InferResult {
+fn divides(op: &Infer) -> Inferred {
     match op.has_zero(1) {
         true => invalid!("integer division by zero"),
         false => Ok(()),
@@ -253,7 +253,7 @@ fn divides(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's type, and negates constant elements.
-fn negated(op: &Infer) -> InferResult {
+fn negated(op: &Infer) -> Inferred {
     same_type(op)?;
     let negated =
         |ints: Vec<i64>| -> Option<Vec<i64>> { ints.into_iter().map(i64::checked_neg).collect() };
@@ -264,16 +264,16 @@ fn negated(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's shape, as bools.
-fn truth(op: &Infer) -> InferResult {
+fn truth(op: &Infer) -> Inferred {
     op.set(0, DType::BOOL, op.dims(0))
 }
 
 /// Infers the operand's shape, with the type in the attribute `to`.
-fn to_type(op: &Infer) -> InferResult {
+fn to_type(op: &Infer) -> Inferred {
     as_type(op, op.dtype_attr("to")?.ok_or(Stop::Unknown)?)
 }
 
-fn as_type(op: &Infer, to: DType) -> InferResult {
+fn as_type(op: &Infer, to: DType) -> Inferred {
     op.set(0, to, op.dims(0))?;
     let is_shape = |dtype: DType| matches!(dtype, DType::I64 | DType::I32);
     let from = op.dtype(0)?;

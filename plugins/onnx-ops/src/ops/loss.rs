@@ -3,7 +3,7 @@
 use passdock_plugin_api::attrs;
 
 use super::operator::{Operator, body};
-use crate::infer::{Infer, InferResult, invalid};
+use crate::infer::{Infer, Inferred, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.NegativeLogLikelihoodLoss", 12, (2, 3))
@@ -17,7 +17,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// Infers a scalar, or the labels' shape if `reduction` is `none`. Scores are `[N, C, …]`, labels `[N, …]`.
-fn likelihood(op: &Infer) -> InferResult {
+fn likelihood(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let scores = match op.dims(0) {
         Some(dims) if dims.len() < 2 => {
@@ -46,7 +46,7 @@ fn likelihood(op: &Infer) -> InferResult {
 }
 
 /// Like [`likelihood`]. The second result, the logarithms of the probabilities, has the scores' shape.
-fn cross_entropy(op: &Infer) -> InferResult {
+fn cross_entropy(op: &Infer) -> Inferred {
     likelihood(op)?;
     op.set(1, op.dtype(0)?, op.dims(0))
 }

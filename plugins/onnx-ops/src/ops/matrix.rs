@@ -6,7 +6,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{MANY, Operator};
 use crate::eval::{einsum as sums, matrix as eval};
-use crate::infer::{Infer, InferResult, invalid};
+use crate::infer::{Infer, Inferred, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Det", 11, (1, 1)).infers(det),
@@ -37,7 +37,7 @@ const GEMM: Operator = Operator::new("onnx.Gemm", 7, (3, 3))
 
 /// Returns the shape of a product with NumPy's rules. The last two dims are matrices and the others are broadcast. A
 /// vector is a matrix whose other dim is removed from the result.
-fn product(op: &Infer, a: usize, b: usize) -> InferResult<Option<Vec<Dim>>> {
+fn product(op: &Infer, a: usize, b: usize) -> Inferred<Option<Vec<Dim>>> {
     let (Some(mut a), Some(mut b)) = (op.dims(a), op.dims(b)) else {
         return Ok(None);
     };
@@ -65,7 +65,7 @@ fn product(op: &Infer, a: usize, b: usize) -> InferResult<Option<Vec<Dim>>> {
 }
 
 /// Infers rows of the first matrix by columns of the second, each optionally transposed.
-fn gemm(op: &Infer) -> InferResult {
+fn gemm(op: &Infer) -> Inferred {
     let dtype = op.dtype_of_any([0, 1])?;
     let side = |index: usize, transposed: bool| match op.dims(index).as_deref() {
         None => Ok((Dim::UNKNOWN, Dim::UNKNOWN)),
@@ -80,7 +80,7 @@ fn gemm(op: &Infer) -> InferResult {
 }
 
 /// Infers the dims before the matrices.
-fn det(op: &Infer) -> InferResult {
+fn det(op: &Infer) -> Inferred {
     let dims = op
         .dims(0)
         .and_then(|dims| dims.len().checked_sub(2).map(|n| dims[..n].to_vec()));
@@ -89,7 +89,7 @@ fn det(op: &Infer) -> InferResult {
 
 /// Infers the dims of the labels after the arrow. Without an arrow, these are the ellipsis and the labels that appear
 /// once, in alphabetical order. The ellipsis has the broadcast dims without a label.
-fn einsum(op: &Infer) -> InferResult {
+fn einsum(op: &Infer) -> Inferred {
     let count = op.host.operand_count();
     let dtype = op.dtype_of_any(0..count)?;
     let (terms, result) = sums::parts(op.string("equation")?.unwrap_or_default());
@@ -146,7 +146,7 @@ fn einsum(op: &Infer) -> InferResult {
             .chain(named.keys().filter(once).map(char::to_string))
             .collect(),
     };
-    let dims_of = |letters: &str| -> InferResult<Vec<Dim>> {
+    let dims_of = |letters: &str| -> Inferred<Vec<Dim>> {
         let one = |letter| match named.get(&letter) {
             Some(&dim) => Ok(dim),
             None => invalid!("label `{letter}` of the result is not in any term"),

@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, TypeSpec, attrs};
 use super::operator::{MANY, Operator};
 use super::shape::same_type;
 use crate::eval::name_of;
-use crate::infer::{Infer, InferResult, Stop, invalid};
+use crate::infer::{Infer, Inferred, Stop, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("ai.onnx.ml.ArrayFeatureExtractor", 1, (2, 2)).infers(array_feature_extractor),
@@ -152,7 +152,7 @@ const TREE_ENSEMBLE_REGRESSOR: Operator =
         .infers(|op| regression(op, Dim::constant(op.int_or("n_targets", 1)?)));
 
 /// Infers the data's dims, with the number of indices as the last one. The shape of the indices doesn't matter.
-fn array_feature_extractor(op: &Infer) -> InferResult {
+fn array_feature_extractor(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let mut indices = op.dims(1).unwrap_or(vec![Dim::UNKNOWN]);
     indices.retain(|dim| *dim != Dim::constant(1));
@@ -179,12 +179,12 @@ fn array_feature_extractor(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's shape, as float32.
-fn floats(op: &Infer) -> InferResult {
+fn floats(op: &Infer) -> Inferred {
     op.set(0, DType::F32, op.dims(0))
 }
 
 /// Infers a tensor of the type in `cast_to`.
-fn cast_map(op: &Infer) -> InferResult {
+fn cast_map(op: &Infer) -> Inferred {
     let dtype = match op.enum_value("cast_to", &["TO_FLOAT", "TO_STRING", "TO_INT64"])? {
         "TO_FLOAT" => DType::F32,
         "TO_STRING" => DType::STRING,
@@ -194,7 +194,7 @@ fn cast_map(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's shape, as integers for strings and as strings for integers.
-fn category_mapper(op: &Infer) -> InferResult {
+fn category_mapper(op: &Infer) -> Inferred {
     let dtype = match op.dtype(0)? {
         DType::STRING => DType::I64,
         DType::I64 => DType::STRING,
@@ -209,7 +209,7 @@ fn category_mapper(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's shape, with the type of the values in the attributes.
-fn label_encoder(op: &Infer) -> InferResult {
+fn label_encoder(op: &Infer) -> Inferred {
     let dtype = if let Some(values) = op.tensor("values_tensor")? {
         values.dtype()
     } else if op.strings("values_strings")?.is_some() || op.strings("classes_strings")?.is_some() {
@@ -229,7 +229,7 @@ fn label_encoder(op: &Infer) -> InferResult {
 }
 
 /// Returns the number of examples, which is 1 for a list.
-fn examples(op: &Infer) -> InferResult<Dim> {
+fn examples(op: &Infer) -> Inferred<Dim> {
     Ok(match op.dims(0).as_deref() {
         None => Dim::UNKNOWN,
         Some([] | [_]) => Dim::constant(1),
@@ -238,18 +238,18 @@ fn examples(op: &Infer) -> InferResult<Dim> {
 }
 
 /// Infers `[N, targets]` of float32.
-fn regression(op: &Infer, targets: Dim) -> InferResult {
+fn regression(op: &Infer, targets: Dim) -> Inferred {
     op.set(0, DType::F32, Some(vec![examples(op)?, targets]))
 }
 
 /// Infers `[N, n_targets]` of the operand's type.
-fn tree_ensemble(op: &Infer) -> InferResult {
+fn tree_ensemble(op: &Infer) -> Inferred {
     let targets = op.int("n_targets")?.map_or(Dim::UNKNOWN, Dim::constant);
     op.set(0, op.dtype(0)?, Some(vec![examples(op)?, targets]))
 }
 
 /// Infers labels `[N]` of the type of `classlabels_*`, and scores `[N, E]`.
-fn classifier(op: &Infer) -> InferResult {
+fn classifier(op: &Infer) -> Inferred {
     let strings = op
         .strings("classlabels_strings")?
         .map(|labels| labels.len());
@@ -273,7 +273,7 @@ fn classifier(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's dims and one for the categories.
-fn one_hot_encoder(op: &Infer) -> InferResult {
+fn one_hot_encoder(op: &Infer) -> Inferred {
     let categories = match (op.ints("cats_int64s")?, op.strings("cats_strings")?) {
         (Some(list), _) => Dim::constant(list.len() as i64),
         (_, Some(list)) => Dim::constant(list.len() as i64),
@@ -284,7 +284,7 @@ fn one_hot_encoder(op: &Infer) -> InferResult {
 }
 
 /// Infers `[N, columns]`, the concatenation of all operands.
-fn feature_vectorizer(op: &Infer) -> InferResult {
+fn feature_vectorizer(op: &Infer) -> Inferred {
     let (mut rows, mut columns) = (Dim::UNKNOWN, Dim::constant(0));
     for index in 0..op.host.operand_count() {
         let (count, width) = match op.dims(index).as_deref() {
@@ -302,7 +302,7 @@ fn feature_vectorizer(op: &Infer) -> InferResult {
 }
 
 /// Infers a sequence of maps from labels to scores.
-fn zip_map(op: &Infer) -> InferResult {
+fn zip_map(op: &Infer) -> Inferred {
     let key = match (
         op.strings("classlabels_strings")?,
         op.ints("classlabels_int64s")?,

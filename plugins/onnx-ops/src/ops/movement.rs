@@ -7,7 +7,7 @@ use super::operator::{MANY, Operator, body};
 use super::shape::{along_first, same_type};
 use crate::eval::{compare_logic, data_movement, gather, scatter};
 use crate::infer::{
-    Infer, InferResult, Moves, Stop, as_const, as_consts, check_length, invalid, is_known, sizes,
+    Infer, Inferred, Moves, Stop, as_const, as_consts, check_length, invalid, is_known, sizes,
 };
 
 const DATA: Moves = Moves::These(&[0]);
@@ -159,7 +159,7 @@ const SPLIT: Operator = Operator::new("onnx.Split", 2, (1, 1))
     .moves(DATA);
 
 /// Infers the permuted dims, reversed by default.
-fn transpose(op: &Infer) -> InferResult {
+fn transpose(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let perm = op.ints("perm")?;
     let dims = match (op.dims(0), perm) {
@@ -179,7 +179,7 @@ fn transpose(op: &Infer) -> InferResult {
 }
 
 /// Infers the operands' dims, with their sum along the axis.
-fn concat(op: &Infer) -> InferResult {
+fn concat(op: &Infer) -> Inferred {
     let count = op.host.operand_count();
     let dtype = op.dtype_of_any(0..count)?;
     let shapes: Vec<_> = (0..count).map(|index| op.dims(index)).collect();
@@ -216,7 +216,7 @@ fn concat(op: &Infer) -> InferResult {
 }
 
 /// Infers the dims of each piece.
-fn split(op: &Infer) -> InferResult {
+fn split(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let pieces = op.host.result_count();
     let Some(dims) = op.dims(0) else {
@@ -267,10 +267,10 @@ fn split(op: &Infer) -> InferResult {
 }
 
 /// Infers the dims with the number of steps along each sliced axis.
-fn slice(op: &Infer) -> InferResult {
+fn slice(op: &Infer) -> Inferred {
     op.set_from(op.dtype(0)?, |mut dims| {
         // Integers that were an attribute before opset 10; `None` if they are unknown.
-        let given = |index: usize, attr: &str| -> InferResult<Option<Vec<Dim>>> {
+        let given = |index: usize, attr: &str| -> Inferred<Option<Vec<Dim>>> {
             if op.version >= 10 {
                 return Ok(shape_in(op, index));
             }
@@ -393,7 +393,7 @@ fn fixed_steps(size: i64, start: i64, end: i64, step: i64) -> Dim {
 }
 
 /// Infers the broadcast of both shapes.
-fn expand(op: &Infer) -> InferResult {
+fn expand(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let (Some(dims), Some(shape)) = (op.dims(0), shape_in(op, 1)) else {
         return op.set(0, dtype, None);
@@ -402,7 +402,7 @@ fn expand(op: &Infer) -> InferResult {
 }
 
 /// Infers each dim multiplied by its repeats.
-fn tile(op: &Infer) -> InferResult {
+fn tile(op: &Infer) -> Inferred {
     op.set_from(op.dtype(0)?, |dims| {
         let repeats = shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; dims.len()]);
         check_length("repeats", repeats.len(), dims.len())?;
@@ -415,7 +415,7 @@ fn tile(op: &Infer) -> InferResult {
 }
 
 /// Infers each dim with its padding added.
-fn pad(op: &Infer) -> InferResult {
+fn pad(op: &Infer) -> Inferred {
     op.set_from(op.dtype(0)?, |mut dims| {
         let pads = op.ints_since(11, 1, "pads");
         let axes = op.ints_if_given(3);
@@ -444,7 +444,7 @@ fn pad(op: &Infer) -> InferResult {
 }
 
 /// Infers the dims with the axis replaced by the indices' shape.
-fn gather_along(op: &Infer) -> InferResult {
+fn gather_along(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let (Some(dims), Some(at)) = (op.dims(0), op.dims(1)) else {
         return op.set(0, dtype, None);
@@ -455,7 +455,7 @@ fn gather_along(op: &Infer) -> InferResult {
 }
 
 /// Infers the indices' shape.
-fn gather_elements(op: &Infer) -> InferResult {
+fn gather_elements(op: &Infer) -> Inferred {
     op.set(0, op.dtype(0)?, op.dims(1))?;
     if let Some(dims) = op.dims(0) {
         op.axis(op.int_or("axis", 0)?, dims.len())?;
@@ -464,7 +464,7 @@ fn gather_elements(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's type. The batch and sequence axes are the first two axes, in any order.
-fn reverse_sequence(op: &Infer) -> InferResult {
+fn reverse_sequence(op: &Infer) -> Inferred {
     same_type(op)?;
     match op.int_or("batch_axis", 1)? == op.int_or("time_axis", 0)? {
         true => invalid!("attributes `batch_axis` and `time_axis` are equal"),
@@ -473,7 +473,7 @@ fn reverse_sequence(op: &Infer) -> InferResult {
 }
 
 /// Infers the indices' shape without the last dim, followed by the dims that index tuples don't cover.
-fn gather_nd(op: &Infer) -> InferResult {
+fn gather_nd(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let (Some(dims), Some(at)) = (op.dims(0), op.dims(1)) else {
         return op.set(0, dtype, None);
@@ -501,7 +501,7 @@ fn gather_nd(op: &Infer) -> InferResult {
 }
 
 /// Infers the dims with the number of true conditions along the axis, or a list of that length without an axis.
-fn compress(op: &Infer) -> InferResult {
+fn compress(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let kept = match op.constant(1) {
         Some(condition) => {
@@ -521,14 +521,14 @@ fn compress(op: &Infer) -> InferResult {
 }
 
 /// Infers one row per dim.
-fn non_zero(op: &Infer) -> InferResult {
+fn non_zero(op: &Infer) -> Inferred {
     let count = |dims: Vec<Dim>| Dim::constant(dims.len() as i64);
     let rows = op.dims(0).map_or(Dim::UNKNOWN, count);
     op.set(0, DType::I64, Some(vec![rows, Dim::UNKNOWN]))
 }
 
 /// Infers channels divided by the block's area, and height and width multiplied by its side.
-fn depth_to_space(op: &Infer) -> InferResult {
+fn depth_to_space(op: &Infer) -> Inferred {
     let ([n, c, h, w], block) = picture(op)?;
     let (depth, side) = (op.parts(c, block * block)?, Dim::constant(block));
     let dims = vec![n, depth, op.mul(h, side), op.mul(w, side)];
@@ -536,14 +536,14 @@ fn depth_to_space(op: &Infer) -> InferResult {
 }
 
 /// Infers channels multiplied by the block's area, and height and width divided by its side.
-fn space_to_depth(op: &Infer) -> InferResult {
+fn space_to_depth(op: &Infer) -> Inferred {
     let ([n, c, h, w], block) = picture(op)?;
     let depth = op.mul(c, Dim::constant(block * block));
     let dims = vec![n, depth, op.parts(h, block)?, op.parts(w, block)?];
     op.set(0, op.dtype(0)?, Some(dims))
 }
 
-fn picture(op: &Infer) -> InferResult<([Dim; 4], i64)> {
+fn picture(op: &Infer) -> Inferred<([Dim; 4], i64)> {
     let block = op
         .int("blocksize")?
         .filter(|block| (1..=65536).contains(block));
@@ -555,13 +555,13 @@ fn picture(op: &Infer) -> InferResult<([Dim; 4], i64)> {
 }
 
 /// Infers the broadcast of all three shapes.
-fn choose(op: &Infer) -> InferResult {
+fn choose(op: &Infer) -> Inferred {
     op.set(0, op.dtype_of_any([1, 2])?, op.broadcast_operands(3)?)
 }
 
 /// Infers the unique elements, or slices along the axis. Further results are their first indices, their indices for all
 /// elements of the operand, and their counts.
-fn unique(op: &Infer) -> InferResult {
+fn unique(op: &Infer) -> Inferred {
     let dims = op.dims(0);
     let (unique, all) = match (op.int("axis")?, dims) {
         (None, dims) => {

@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::operator::{Operator, body};
 use super::shape::{along_last, same_type};
 use crate::eval::{choose, normalize, softmax};
-use crate::infer::{Infer, InferResult, invalid};
+use crate::infer::{Infer, Inferred, invalid};
 
 const fn same(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
     Operator::new(name, since, operands).infers(same_type)
@@ -96,7 +96,7 @@ const SOFTMAX: Operator = scaled("onnx.Softmax", 1, (1, 1))
     .decomposes(body!("Softmax"));
 
 /// Infers the operand's type, and checks the axes in the attribute.
-fn mean_variance(op: &Infer) -> InferResult {
+fn mean_variance(op: &Infer) -> Inferred {
     same_type(op)?;
     if let (Some(dims), Some(axes)) = (op.dims(0), op.ints("axes")?) {
         op.axes(&axes, dims.len())?;
@@ -105,7 +105,7 @@ fn mean_variance(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's type. The channels, its second dim, must be a multiple of the groups.
-fn group_normalization(op: &Infer) -> InferResult {
+fn group_normalization(op: &Infer) -> Inferred {
     same_type(op)?;
     if let (Some(&[_, channels, ..]), Some(groups)) = (op.dims(0).as_deref(), op.int("num_groups")?)
     {
@@ -115,7 +115,7 @@ fn group_normalization(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's type, and a mask of its shape: bools, or the operand's type before opset 10.
-fn dropout(op: &Infer) -> InferResult {
+fn dropout(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let mask = if op.version >= 10 { DType::BOOL } else { dtype };
     op.set(1, mask, op.dims(0))?;
@@ -123,7 +123,7 @@ fn dropout(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's type. Mean and inverse deviation have dims of 1 for the normalized axes.
-fn layer_normalization(op: &Infer) -> InferResult {
+fn layer_normalization(op: &Infer) -> Inferred {
     op.set(0, op.dtype(0)?, op.dims(0))?;
     let stash = op.dtype_attr("stash_type")?.unwrap_or(DType::F32);
     let Some(mut dims) = op.dims(0) else {
@@ -137,7 +137,7 @@ fn layer_normalization(op: &Infer) -> InferResult {
 
 /// Infers the operand's type. In training mode, further results are mean and variance `[C]` of their operands' types,
 /// before opset 14 twice.
-fn batch_normalization(op: &Infer) -> InferResult {
+fn batch_normalization(op: &Infer) -> Inferred {
     let dims = op.dims(0);
     let channels = match dims.as_deref() {
         Some([_, channels, ..]) => *channels,

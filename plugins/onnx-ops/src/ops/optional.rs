@@ -4,7 +4,7 @@ use passdock_plugin_api::{Attr, DType, TypeKind, TypeSpec, attrs};
 
 use super::operator::Operator;
 use super::shape::same_type;
-use crate::infer::{Infer, InferResult, Stop, Ty};
+use crate::infer::{Infer, Inferred, Stop, Ty};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Optional", 15, (0, 1))
@@ -19,7 +19,7 @@ const OPTIONAL_HAS_ELEMENT: Operator = Operator::new("onnx.OptionalHasElement", 
     .infers(|op| op.set(0, DType::BOOL, Some(vec![])));
 
 /// Infers an optional value of the operand's type, or of the type in the attribute without an operand.
-fn optional(op: &Infer) -> InferResult {
+fn optional(op: &Infer) -> Inferred {
     let ty = match op.host.attr(op.host.op(), "type") {
         _ if op.has(0) => op.host.operand_type(0),
         Some(Attr::Type(id)) => op.host.ty(id),
@@ -33,7 +33,7 @@ fn optional(op: &Infer) -> InferResult {
 }
 
 /// Infers the item type of an optional operand. Other operands are returned unchanged.
-fn get_element(op: &Infer) -> InferResult {
+fn get_element(op: &Infer) -> Inferred {
     if op.host.operand_type(0).kind() != TypeKind::OPTIONAL {
         return same_type(op);
     }

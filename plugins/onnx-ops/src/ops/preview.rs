@@ -3,7 +3,7 @@
 use passdock_plugin_api::{OpTraits, attrs};
 
 use super::operator::{MANY, Operator};
-use crate::infer::{Infer, InferResult, invalid};
+use crate::infer::{Infer, Inferred, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("ai.onnx.preview.FlexAttention", 1, (3, 3))
@@ -33,7 +33,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// Infers the query's dims, with the head size of the values.
-fn flex_attention(op: &Infer) -> InferResult {
+fn flex_attention(op: &Infer) -> Inferred {
     let [batch, heads, length, size] = op.dims_of(0, "Q")?;
     let [key_batch, kv_heads, kv_length, key_size] = op.dims_of(1, "K")?;
     let [value_batch, value_heads, value_length, value_size] = op.dims_of(2, "V")?;
@@ -47,7 +47,7 @@ fn flex_attention(op: &Infer) -> InferResult {
 
 /// Infers the results of an optimizer. Its operands are a rate, a count, and `groups` groups of equal size: tensors,
 /// their gradients, and the optimizer's states. Its results are the updated tensors and states, with unchanged types.
-fn updated(op: &Infer, groups: usize) -> InferResult {
+fn updated(op: &Infer, groups: usize) -> Inferred {
     let tensors = op.host.operand_count().saturating_sub(2);
     if !tensors.is_multiple_of(groups) {
         return invalid!(

@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
 use crate::eval::quantize;
-use crate::infer::{Infer, InferResult, as_const};
+use crate::infer::{Infer, Inferred, as_const};
 
 pub(super) const OPERATORS: &[Operator] = &[
     DEQUANTIZE_LINEAR,
@@ -43,7 +43,7 @@ const QUANTIZE_LINEAR: Operator = Operator::new("onnx.QuantizeLinear", 10, (2, 3
     .folds(quantize::quantize);
 
 /// Infers the operand's shape, with the type in `output_dtype` or else that of the scale.
-fn dequantize(op: &Infer) -> InferResult {
+fn dequantize(op: &Infer) -> Inferred {
     let dtype = match output_dtype(op)? {
         None => op.dtype(1)?,
         Some(dtype) => dtype,
@@ -53,7 +53,7 @@ fn dequantize(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's shape, with the zero point's type, or else the one in `output_dtype`, or else uint8.
-fn quantized(op: &Infer) -> InferResult {
+fn quantized(op: &Infer) -> Inferred {
     let dtype = match (op.has(2), output_dtype(op)?) {
         (true, _) => op.dtype(2)?,
         (false, given) => given.unwrap_or(DType::U8),
@@ -63,7 +63,7 @@ fn quantized(op: &Infer) -> InferResult {
 }
 
 /// Returns the element type in `output_dtype`, if it is given.
-fn output_dtype(op: &Infer) -> InferResult<Option<DType>> {
+fn output_dtype(op: &Infer) -> Inferred<Option<DType>> {
     match op.int_or("output_dtype", 0)? {
         0 => Ok(None),
         _ => op.dtype_attr("output_dtype"),
@@ -71,7 +71,7 @@ fn output_dtype(op: &Infer) -> InferResult<Option<DType>> {
 }
 
 /// Checks the axis if there is more than one scale.
-fn scaled(op: &Infer) -> InferResult {
+fn scaled(op: &Infer) -> Inferred {
     let one = |dim: Dim| as_const(dim) == Some(1);
     let (Some(dims), Some(scale)) = (op.dims(0), op.dims(1)) else {
         return Ok(());
@@ -83,7 +83,7 @@ fn scaled(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's shape as uint8, and a scalar scale and zero point.
-fn dynamic(op: &Infer) -> InferResult {
+fn dynamic(op: &Infer) -> Inferred {
     op.set(0, DType::U8, op.dims(0))?;
     op.set(1, DType::F32, Some(vec![]))?;
     op.set(2, DType::U8, Some(vec![]))

@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::like;
 use super::operator::{Operator, body};
-use crate::infer::{Infer, InferResult, sizes};
+use crate::infer::{Infer, Inferred, sizes};
 
 const fn random(name: &'static str, since: i64, operands: u32) -> Operator {
     Operator::new(name, since, (operands, operands)).only(OpTraits::RANDOM)
@@ -39,13 +39,13 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// Infers the shape in the attribute.
-fn shaped(op: &Infer) -> InferResult {
+fn shaped(op: &Infer) -> Inferred {
     let dims = op.ints("shape")?.map(|shape| sizes(shape.iter().copied()));
     op.set(0, op.dtype_attr("dtype")?.unwrap_or(DType::F32), dims)
 }
 
 /// Infers the number of samples per row in the attribute.
-fn multinomial(op: &Infer) -> InferResult {
+fn multinomial(op: &Infer) -> Inferred {
     let dtype = op.dtype_attr("dtype")?.unwrap_or(DType::I32);
     let samples = Dim::constant(op.int_or("sample_size", 1)?);
     op.set(0, dtype, Some(vec![op.dim(0, 0), samples]))

@@ -3,7 +3,7 @@
 use passdock_plugin_api::{Dim, attrs};
 
 use super::operator::Operator;
-use crate::infer::{Infer, InferResult, invalid};
+use crate::infer::{Infer, Inferred, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     GRU,
@@ -49,7 +49,7 @@ const RNN: Operator = Operator::new("onnx.RNN", 7, (3, 6))
     .infers(layer);
 
 /// Infers all hidden states, the last hidden state, and an LSTM's last cell state.
-fn layer(op: &Infer) -> InferResult {
+fn layer(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let batch_first = op.flag("layout", false)?;
     let (steps, batch) = match op.dims(0).as_deref() {

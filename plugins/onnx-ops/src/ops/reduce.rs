@@ -6,7 +6,7 @@ use super::create;
 use super::operator::{Operator, body};
 use super::shape::same_type;
 use crate::eval::{Evaluation, choose, reduce, scan};
-use crate::infer::{Infer, InferResult, as_const, invalid, is_known};
+use crate::infer::{Infer, Inferred, as_const, invalid, is_known};
 
 /// A reduction along the axes in an attribute, as in old versions.
 const fn reduction(name: &'static str, evaluate: Evaluation) -> Operator {
@@ -88,7 +88,7 @@ const TOP_K: Operator = Operator::new("onnx.TopK", 1, (1, 1))
     .folds_all(choose::top_k);
 
 /// Infers the dims without the reduced ones, or with dims of 1 for them.
-fn reduced(op: &Infer) -> InferResult {
+fn reduced(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let keep = op.flag("keepdims", true)?;
     // The axes of ReduceSum became an operand in an earlier version.
@@ -130,7 +130,7 @@ fn reduced(op: &Infer) -> InferResult {
 }
 
 /// Like [`reduced`]. The product of all elements of a shape is known, too.
-fn product(op: &Infer) -> InferResult {
+fn product(op: &Infer) -> Inferred {
     reduced(op)?;
     let list = op.dims(0).is_some_and(|dims| dims.len() == 1);
     let axes = op.ints_since(18, 1, "axes")?;
@@ -147,7 +147,7 @@ fn product(op: &Infer) -> InferResult {
 }
 
 /// Infers the first operand's type, and checks the axis in the second one.
-fn running_total(op: &Infer) -> InferResult {
+fn running_total(op: &Infer) -> Inferred {
     same_type(op)?;
     if let (Some(&[axis]), Some(dims)) = (op.known_ints(1).as_deref(), op.dims(0)) {
         op.axis(axis, dims.len())?;
@@ -156,7 +156,7 @@ fn running_total(op: &Infer) -> InferResult {
 }
 
 /// Infers one int64 index along the axis.
-fn position(op: &Infer) -> InferResult {
+fn position(op: &Infer) -> Inferred {
     let keep = op.flag("keepdims", true)?;
     op.set_from(DType::I64, |mut dims| {
         let at = op.axis(op.int_or("axis", 0)?, dims.len())?;
@@ -169,7 +169,7 @@ fn position(op: &Infer) -> InferResult {
 }
 
 /// Infers the largest elements along the axis, and their int64 indices.
-fn top(op: &Infer) -> InferResult {
+fn top(op: &Infer) -> Inferred {
     let count = if op.version >= 10 {
         let [length] = op.dims_of(1, "K")?;
         op.agree(length, Dim::constant(1))?;

@@ -5,7 +5,7 @@ use passdock_plugin_api::{Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval;
-use crate::infer::{Infer, InferResult, as_const, as_consts, check_length, invalid};
+use crate::infer::{Infer, Inferred, as_const, as_consts, check_length, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     RESIZE,
@@ -49,7 +49,7 @@ const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
 
 /// Infers the dims, with those of `axes` (all by default) replaced by the sizes, or multiplied by the scales and
 /// rounded down.
-fn resize(op: &Infer) -> InferResult {
+fn resize(op: &Infer) -> Inferred {
     op.set_from(op.dtype(0)?, |mut dims| {
         let axes = match op.ints("axes")? {
             Some(axes) => op.axes(&axes, dims.len())?,
@@ -85,7 +85,7 @@ fn resize(op: &Infer) -> InferResult {
 }
 
 /// Infers the dims multiplied by the scales, which are an attribute before opset 9 and an operand since.
-fn upsample(op: &Infer) -> InferResult {
+fn upsample(op: &Infer) -> Inferred {
     op.set_from(op.dtype(0)?, |dims| {
         let scales = match op.version >= 9 {
             true => op.numbers(1),
@@ -99,7 +99,7 @@ fn upsample(op: &Infer) -> InferResult {
 }
 
 /// Returns each dim multiplied by its scale, rounded down.
-fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> InferResult<Option<Vec<Dim>>> {
+fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Inferred<Option<Vec<Dim>>> {
     let Some(scales) = scales else {
         return Ok(None);
     };

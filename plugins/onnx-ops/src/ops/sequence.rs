@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, Type, TypeKind, TypeSpec, attrs};
 
 use super::operator::{MANY, Operator};
 use super::shape::same_type;
-use crate::infer::{Infer, InferResult, Stop, Ty, as_const, invalid, same};
+use crate::infer::{Infer, Inferred, Stop, Ty, as_const, invalid, same};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.ConcatFromSequence", 11, (1, 1))
@@ -41,7 +41,7 @@ pub(super) fn common_dims(a: Option<Vec<Dim>>, b: Option<Vec<Dim>>) -> Option<Ve
 }
 
 /// Returns the type that two tensors have in common.
-fn both(a: Item, b: Item) -> InferResult<Item> {
+fn both(a: Item, b: Item) -> Inferred<Item> {
     if a.0 != b.0 {
         let name = |dtype: DType| dtype.name().unwrap_or("?");
         return invalid!(
@@ -54,7 +54,7 @@ fn both(a: Item, b: Item) -> InferResult<Item> {
 }
 
 /// Returns the item type of a sequence operand.
-fn item_of(op: &Infer, index: usize) -> InferResult<Item> {
+fn item_of(op: &Infer, index: usize) -> Inferred<Item> {
     tensor(op.item(index, TypeKind::SEQUENCE)?).ok_or(Stop::Unknown)
 }
 
@@ -63,8 +63,8 @@ fn tensors(item: Item) -> TypeSpec {
 }
 
 /// Infers a sequence of what all operands have in common.
-fn construct(op: &Infer) -> InferResult {
-    let operand = |index| -> InferResult<Item> { Ok((op.dtype(index)?, op.dims(index))) };
+fn construct(op: &Infer) -> Inferred {
+    let operand = |index| -> Inferred<Item> { Ok((op.dtype(index)?, op.dims(index))) };
     let mut item = operand(0)?;
     for index in 1..op.host.operand_count() {
         item = both(item, operand(index)?)?;
@@ -73,25 +73,25 @@ fn construct(op: &Infer) -> InferResult {
 }
 
 /// Infers a sequence of tensors of the type in `dtype`, float32 by default.
-fn empty(op: &Infer) -> InferResult {
+fn empty(op: &Infer) -> Inferred {
     let dtype = op.dtype_attr("dtype")?.unwrap_or(DType::F32);
     op.set_sequence(0, &TypeSpec::unranked(dtype))
 }
 
 /// Infers a sequence of what the items and the inserted one have in common.
-fn insert(op: &Infer) -> InferResult {
+fn insert(op: &Infer) -> Inferred {
     let item = both(item_of(op, 0)?, (op.dtype(1)?, op.dims(1)))?;
     op.set_sequence(0, &tensors(item))
 }
 
 /// Infers the item type of the sequence.
-fn at(op: &Infer) -> InferResult {
+fn at(op: &Infer) -> Inferred {
     let item = op.item(0, TypeKind::SEQUENCE)?;
     op.set_type(0, Ty::Other(item.into()))
 }
 
 /// Infers the items' dims. The size along `axis` is unknown.
-fn concat(op: &Infer) -> InferResult {
+fn concat(op: &Infer) -> Inferred {
     let (dtype, dims) = item_of(op, 0)?;
     let Some(axis) = op.int("axis")? else {
         return invalid!("missing attribute `axis`");
@@ -110,7 +110,7 @@ fn concat(op: &Infer) -> InferResult {
 
 /// Infers a sequence of tensors with the operand's dims. Along the axis, their size is the one in `split`. Without
 /// `split`, it is 1, or the axis is removed if `keepdims` is 0.
-fn split(op: &Infer) -> InferResult {
+fn split(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let Some(mut dims) = op.dims(0) else {
         return op.set_sequence(0, &TypeSpec::unranked(dtype));

@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval::shape;
-use crate::infer::{Infer, InferResult, Moves, Stop, Ty, as_const, invalid, is_known, same, sizes};
+use crate::infer::{Infer, Inferred, Moves, Stop, Ty, as_const, invalid, is_known, same, sizes};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -57,7 +57,7 @@ const UNSQUEEZE: Operator = Operator::new("onnx.Unsqueeze", 1, (1, 1))
     .moves(DATA);
 
 /// Infers the first operand's type, of any kind.
-pub(super) fn same_type(op: &Infer) -> InferResult {
+pub(super) fn same_type(op: &Infer) -> Inferred {
     let ty = op.host.operand_type(0);
     match (op.dtype(0), op.dims(0)) {
         (Ok(dtype), dims) => op.set(0, dtype, dims),
@@ -67,7 +67,7 @@ pub(super) fn same_type(op: &Infer) -> InferResult {
 }
 
 /// Like [`same_type`], and checks the attribute `axis`, which has this default.
-pub(super) fn along(op: &Infer, default: i64) -> InferResult {
+pub(super) fn along(op: &Infer, default: i64) -> Inferred {
     same_type(op)?;
     if let Some(dims) = op.dims(0) {
         op.axis(op.int_or("axis", default)?, dims.len())?;
@@ -76,17 +76,17 @@ pub(super) fn along(op: &Infer, default: i64) -> InferResult {
 }
 
 /// Like [`along`] the last axis by default.
-pub(super) fn along_last(op: &Infer) -> InferResult {
+pub(super) fn along_last(op: &Infer) -> Inferred {
     along(op, -1)
 }
 
 /// Like [`along`] the first axis by default.
-pub(super) fn along_first(op: &Infer) -> InferResult {
+pub(super) fn along_first(op: &Infer) -> Inferred {
     along(op, 0)
 }
 
 /// Infers a list whose elements are the dims from `start` to `end`.
-fn shape_of(op: &Infer) -> InferResult {
+fn shape_of(op: &Infer) -> Inferred {
     let Some(dims) = op.dims(0) else {
         return op.set(0, DType::I64, Some(vec![Dim::UNKNOWN]));
     };
@@ -96,7 +96,7 @@ fn shape_of(op: &Infer) -> InferResult {
 }
 
 /// Infers a scalar, the product of the dims.
-fn size_of(op: &Infer) -> InferResult {
+fn size_of(op: &Infer) -> Inferred {
     op.set(0, DType::I64, Some(vec![]))?;
     match op.product(&op.shape(0)?) {
         product if is_known(product) => op.set_values(0, vec![product]),
@@ -105,7 +105,7 @@ fn size_of(op: &Infer) -> InferResult {
 }
 
 /// Infers the shape in the second operand: 0 keeps a dim (unless `allowzero`), and one -1 is inferred.
-fn reshape(op: &Infer) -> InferResult {
+fn reshape(op: &Infer) -> Inferred {
     let dtype = op.dtype(0);
     let Some(mut requested) = shape_in(op, 1) else {
         return op.set(0, dtype?, None);
@@ -153,7 +153,7 @@ fn reshape(op: &Infer) -> InferResult {
 }
 
 /// Divides the product of some dims by the product of others. Equal factors cancel: if they were 0, the op would fail.
-fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> InferResult<Dim> {
+fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Inferred<Dim> {
     let mut all = op.factors(all);
     let (mut divisor, mut left) = (1i64, Vec::new());
     for dim in op.factors(known) {
@@ -181,7 +181,7 @@ fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> InferResult<Dim> {
 }
 
 /// Infers the dims without the dims of 1 at `axes`, or without all of them.
-fn squeeze(op: &Infer) -> InferResult {
+fn squeeze(op: &Infer) -> Inferred {
     op.set_from(op.dtype(0)?, |dims| {
         let Ok(axes) = op.ints_since(13, 1, "axes") else {
             let rank = shape_in(op, 1).and_then(|axes| dims.len().checked_sub(axes.len()));
@@ -206,7 +206,7 @@ fn squeeze(op: &Infer) -> InferResult {
 }
 
 /// Infers the dims with dims of 1 at `axes` of the result.
-fn unsqueeze(op: &Infer) -> InferResult {
+fn unsqueeze(op: &Infer) -> Inferred {
     op.set_from(op.dtype(0)?, |dims| {
         let Ok(Some(axes)) = op.ints_since(13, 1, "axes") else {
             let rank = shape_in(op, 1).map(|axes| dims.len() + axes.len());
@@ -220,7 +220,7 @@ fn unsqueeze(op: &Infer) -> InferResult {
 }
 
 /// Infers a matrix: the dims before `axis` become the rows, and the other dims the columns.
-fn flatten(op: &Infer) -> InferResult {
+fn flatten(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let Some(dims) = op.dims(0) else {
         return op.set(0, dtype, Some(vec![Dim::UNKNOWN; 2]));

@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
 use crate::eval::{Evaluation, create};
-use crate::infer::{Infer, InferResult, as_const, invalid, same};
+use crate::infer::{Infer, Inferred, as_const, invalid, same};
 
 const GROWS: OpTraits = OpTraits::GROWS;
 
@@ -39,7 +39,7 @@ const DFT: Operator = Operator::new("onnx.DFT", 17, (1, 2))
     .infers(dft);
 
 /// Infers `[size]`.
-fn window(op: &Infer) -> InferResult {
+fn window(op: &Infer) -> Inferred {
     let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
     let size = op.size(0);
     if as_const(size) == Some(0) {
@@ -49,14 +49,14 @@ fn window(op: &Infer) -> InferResult {
 }
 
 /// Infers `[dft_length / 2 + 1, num_mel_bins]`.
-fn mel_weights(op: &Infer) -> InferResult {
+fn mel_weights(op: &Infer) -> Inferred {
     let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
     op.set(0, dtype, Some(vec![half(op, op.size(1)), op.size(0)]))
 }
 
 /// Infers the operand's dims, with `dft_length` along the axis, or half of it plus one if one-sided. The last dim is 2,
 /// or 1 if the inverse of a one-sided transform is real.
-fn dft(op: &Infer) -> InferResult {
+fn dft(op: &Infer) -> Inferred {
     op.set_from(op.dtype(0)?, |mut dims| {
         let rank = dims.len();
         let Some(last) = rank.checked_sub(1).filter(|&last| last > 0) else {
@@ -95,7 +95,7 @@ fn dft(op: &Infer) -> InferResult {
 
 /// Infers `[batch, (signal_length - frame_length) / frame_step + 1, bins, 2]`, where `bins` is `frame_length`, or half
 /// of it plus one if one-sided.
-fn stft(op: &Infer) -> InferResult {
+fn stft(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let (batch, signal) = match op.dims(0).as_deref() {
         Some(&[batch, signal, _] | &[batch, signal]) => (batch, signal),

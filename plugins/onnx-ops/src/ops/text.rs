@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::operator::Operator;
 use crate::eval::strings;
-use crate::infer::{Infer, InferResult, as_const, invalid};
+use crate::infer::{Infer, Inferred, as_const, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.RegexFullMatch", 20, (1, 1))
@@ -33,7 +33,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// Infers `[C]` or `[1, C]`. `C` is unknown if stop words may be removed. An empty result becomes one empty string.
-fn normalize(op: &Infer) -> InferResult {
+fn normalize(op: &Infer) -> Inferred {
     op.set_from(DType::STRING, |mut dims| {
         let rank = dims.len();
         let Some(last) = dims.last_mut().filter(|_| rank <= 2) else {
@@ -48,7 +48,7 @@ fn normalize(op: &Infer) -> InferResult {
 }
 
 /// Infers the operand's dims and one for the pieces. The second result, the number of pieces, has the operand's dims.
-fn split(op: &Infer) -> InferResult {
+fn split(op: &Infer) -> Inferred {
     let dims = op.dims(0);
     op.set(1, DType::I64, dims.clone())?;
     let dims = dims.map(|dims| [&*dims, &[Dim::UNKNOWN]].concat());
@@ -56,7 +56,7 @@ fn split(op: &Infer) -> InferResult {
 }
 
 /// Infers `[C]` or `[N, C]`, with the largest of `ngram_indexes` plus one as the number of columns.
-fn tf_idf(op: &Infer) -> InferResult {
+fn tf_idf(op: &Infer) -> Inferred {
     let columns = match op.ints("ngram_indexes")? {
         Some(indexes) => indexes.iter().max().map(|most| most.saturating_add(1)),
         None => None,

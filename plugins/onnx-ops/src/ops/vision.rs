@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::convolution;
 use super::create::shape_in;
 use super::operator::{Operator, body};
-use crate::infer::{Infer, InferResult, as_const, check_length, invalid, sizes};
+use crate::infer::{Infer, Inferred, as_const, check_length, invalid, sizes};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.AffineGrid", 20, (2, 2))
@@ -69,7 +69,7 @@ const ROI_ALIGN: Operator = Operator::new("onnx.RoiAlign", 10, (3, 3))
     .infers(roi_align);
 
 /// Infers `[N, H, W, 2]` for a size `[N, C, H, W]`, and `[N, D, H, W, 3]` for `[N, C, D, H, W]`.
-fn affine_grid(op: &Infer) -> InferResult {
+fn affine_grid(op: &Infer) -> Inferred {
     let [batch, rows, _] = op.dims_of(0, "theta")?;
     let size = match (shape_in(op, 1), as_const(rows)) {
         (Some(size), _) => size,
@@ -87,7 +87,7 @@ fn affine_grid(op: &Infer) -> InferResult {
 }
 
 /// Infers the dims, with those of `axes` (all by default) replaced by `shape`.
-fn center_crop_pad(op: &Infer) -> InferResult {
+fn center_crop_pad(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let Some(shape) = shape_in(op, 1) else {
         let dims = op.dims(0).map(|dims| vec![Dim::UNKNOWN; dims.len()]);
@@ -110,7 +110,7 @@ fn center_crop_pad(op: &Infer) -> InferResult {
 }
 
 /// Infers `[N, C, image_shape]` for blocks `[N, C * block_shape, L]`.
-fn col2im(op: &Infer) -> InferResult {
+fn col2im(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let [batch, columns, _] = op.dims_of(0, "input")?;
     let Some(image) = shape_in(op, 1) else {
@@ -135,7 +135,7 @@ fn col2im(op: &Infer) -> InferResult {
 }
 
 /// Infers `[N, C]` of the image and the spatial dims of the grid `[N, …, r]`.
-fn grid_sample(op: &Infer) -> InferResult {
+fn grid_sample(op: &Infer) -> Inferred {
     let dtype = op.dtype(0)?;
     let (picture, grid) = (op.dims(0), op.dims(1));
     let rank = match (&picture, &grid) {
@@ -161,7 +161,7 @@ fn grid_sample(op: &Infer) -> InferResult {
 }
 
 /// Infers `[height, width, channels]` of uint8.
-fn image_decoder(op: &Infer) -> InferResult {
+fn image_decoder(op: &Infer) -> Inferred {
     let channels = match op.enum_value("pixel_format", &["RGB", "BGR", "Grayscale"])? {
         "Grayscale" => 1,
         _ => 3,
@@ -171,7 +171,7 @@ fn image_decoder(op: &Infer) -> InferResult {
 }
 
 /// Infers `[regions, C, pooled_shape]`.
-fn max_roi_pool(op: &Infer) -> InferResult {
+fn max_roi_pool(op: &Infer) -> Inferred {
     let [_, channels, _, _] = op.dims_of(0, "X")?;
     let [regions, _] = op.dims_of(1, "rois")?;
     let Some(&[height, width]) = op.ints("pooled_shape")?.as_deref() else {
@@ -182,7 +182,7 @@ fn max_roi_pool(op: &Infer) -> InferResult {
 }
 
 /// Infers `[regions, C, output_height, output_width]`.
-fn roi_align(op: &Infer) -> InferResult {
+fn roi_align(op: &Infer) -> Inferred {
     let [_, channels, _, _] = op.dims_of(0, "X")?;
     let [regions, _] = op.dims_of(1, "rois")?;
     let [indices] = op.dims_of(2, "batch_indices")?;
@@ -194,7 +194,7 @@ fn roi_align(op: &Infer) -> InferResult {
 }
 
 /// Infers `[selected, 3]`: three indices per selected box.
-fn non_max_suppression(op: &Infer) -> InferResult {
+fn non_max_suppression(op: &Infer) -> Inferred {
     let [batch, boxes, _] = op.dims_of(0, "boxes")?;
     let [score_batch, _, scores] = op.dims_of(1, "scores")?;
     op.agree(batch, score_batch)?;

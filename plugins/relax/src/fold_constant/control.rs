@@ -5,7 +5,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::symbol;
 
 use super::forward::Forward;
-use crate::shared::accept::{self, RejectionCache};
+use crate::shared::accept::{self, Rejections};
 use crate::shared::operators::is_operator;
 use crate::shared::read::unless_no_match;
 
@@ -61,14 +61,8 @@ impl Forward<'_> {
     fn is_rejected(&mut self, f: &mut Function, op: OpId, values: &[ValueId]) -> bool {
         let results = f.results(op).to_vec();
         let constant = |f: &Function, value| self.constant(f, value);
-        let why = accept::user_rejection(
-            f,
-            self.cx,
-            &results,
-            values,
-            constant,
-            &mut RejectionCache::new(),
-        );
+        let known = &mut Rejections::new();
+        let why = accept::user_rejection(f, self.cx, &results, values, constant, known);
         why.inspect(|why| self.reject(f, op, why)).is_some()
     }
 

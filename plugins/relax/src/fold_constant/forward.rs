@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use passdock_plugin_api::prelude::*;
 
 use super::budget::Limits;
-use crate::shared::accept::RejectionCache;
+use crate::shared::accept::Rejections;
 use crate::shared::column::Column;
 
 /// The state of the forward walk, which evaluates ops.
@@ -36,7 +36,7 @@ pub(super) struct Forward<'a> {
     /// Constants that were operands of replaced ops.
     pub(super) left: Vec<ConstId>,
     /// Cached results of checking the users of copies of constants.
-    pub(super) checked: RejectionCache,
+    pub(super) checked: Rejections,
     /// Rejected ops with constant operands, by name and reason. Later steps may remove some of them.
     pub(super) rejected: BTreeMap<(String, String), Vec<OpId>>,
 }
@@ -69,7 +69,7 @@ impl<'a> Forward<'a> {
             folded: Vec::new(),
             pinned: HashSet::new(),
             left: Vec::new(),
-            checked: RejectionCache::new(),
+            checked: Rejections::new(),
             rejected: BTreeMap::new(),
         }
     }

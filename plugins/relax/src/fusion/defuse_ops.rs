@@ -75,12 +75,8 @@ pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 Err(why) => {
                     let name = f.name(call);
                     let note = format!("cannot restore the ops of `{name}`: {why}");
-                    let position = Place::name(call).within(f);
-                    cx.emit(
-                        &Diagnostic::note(note)
-                            .code("relax::not-defused")
-                            .at(position),
-                    );
+                    let at = Place::name(call).within(f);
+                    cx.emit(&Diagnostic::note(note).code("relax::not-defused").at(at));
                 }
             }
         }

@@ -28,9 +28,9 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::layout::walk::{LayoutSource, convert_layouts};
+use crate::layout::walk::{LayoutSource, convert};
 
 /// Runs `relax.transform.AlterOpLayout`.
 pub fn alter_op_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
-    convert_layouts(m, cx, &LayoutSource::Definitions)
+    convert(m, cx, &LayoutSource::Definitions)
 }

@@ -52,7 +52,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::op::Layout;
 use passdock_plugin_api::prelude::*;
 
-use crate::layout::walk::{LayoutSource, convert_layouts};
+use crate::layout::walk::{LayoutSource, convert};
 
 options! {
     /// Options of ConvertLayout.
@@ -73,7 +73,7 @@ pub fn convert_layout(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         return Ok(());
     }
     m.check_operators("desired_layouts", desired.keys())?;
-    convert_layouts(m, cx, &LayoutSource::Desired(desired))
+    convert(m, cx, &LayoutSource::Desired(desired))
 }
 
 /// Parses the list of an operator; `None` means `default`.

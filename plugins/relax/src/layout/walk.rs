@@ -24,11 +24,7 @@ pub(crate) enum LayoutSource {
 const MOST_FOLDED: u64 = 1 << 20;
 
 /// Converts the ops of all functions to the requested layouts.
-pub(crate) fn convert_layouts(
-    m: &mut Module<'_>,
-    cx: &PassContext,
-    source: &LayoutSource,
-) -> PassResult {
+pub(crate) fn convert(m: &mut Module<'_>, cx: &PassContext, source: &LayoutSource) -> PassResult {
     let mut functions = None;
     for name in optimized_functions(m)? {
         let f = m.snapshot(name)?;
@@ -242,7 +238,7 @@ impl Walk<'_> {
             self.erase(f, &created, &args)?;
             values = self.call(f, op, laid, &args, &params)?;
         } else {
-            self.infer_and_fold(f, &created, &mut values)?;
+            self.infer_new(f, &created, &mut values)?;
         }
         for (index, layout) in laid.results.iter().enumerate() {
             let (result, value) = (f.result(op, index), values[index]);
@@ -266,13 +262,8 @@ impl Walk<'_> {
     }
 
     /// Infers the types of new ops, and folds those with constant operands.
-    fn infer_and_fold(
-        &mut self,
-        f: &mut Function,
-        created: &[OpId],
-        values: &mut [ValueId],
-    ) -> PassResult {
-        for &op in created {
+    fn infer_new(&mut self, f: &mut Function, ops: &[OpId], values: &mut [ValueId]) -> PassResult {
+        for &op in ops {
             // InferType has reported errors already.
             _ = self.cx.infer(f, op);
             let is_given = f.results(op).iter().any(|result| values.contains(result));

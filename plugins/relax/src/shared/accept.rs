@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 
 /// Cached results for users and operands: the reason why a user would be invalid with a constant instead of the
 /// operand.
-pub(crate) type RejectionCache = HashMap<(OpId, ValueId), Option<String>>;
+pub(crate) type Rejections = HashMap<(OpId, ValueId), Option<String>>;
 
 /// Returns the reason why an op would be invalid with these operands, or `None` if it is valid.
 pub(crate) fn rejection_reason(
@@ -31,7 +31,7 @@ pub(crate) fn user_rejection(
     from: &[ValueId],
     to: &[ValueId],
     constant: impl Fn(&Function, ValueId) -> Option<ValueId>,
-    checked: &mut RejectionCache,
+    checked: &mut Rejections,
 ) -> Option<String> {
     let known: HashMap<ValueId, ValueId> = from.iter().copied().zip(to.iter().copied()).collect();
     for (&value, &other) in from.iter().zip(to) {

@@ -14,7 +14,6 @@ use passdock::{ErrorKind, PassError, Registry};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::inspect;
 use crate::args::list::{ListArgs, Listing};
 use crate::in_full::{self, default, kind};
 use crate::show::{self, TextTable};
@@ -184,7 +183,7 @@ fn rules(path: &str) -> ListOutput {
     let file = pipeline::read_rules(Path::new(path))?;
     let pass = file.clone().into_pass(None);
     let info = pass.info();
-    let rules: Vec<Value> = file.rules().iter().map(inspect::rule).collect();
+    let rules: Vec<Value> = file.rules().iter().map(in_full::rule).collect();
     let entry = json!({
         "name": info.name,
         "kind": "function",
@@ -193,7 +192,7 @@ fn rules(path: &str) -> ListOutput {
         "file": path,
         "rules": rules,
     });
-    let text = in_full::rules(info, path) + "\n" + &inspect::rules_table(file.rules());
+    let text = in_full::rules(info, path) + "\n" + &in_full::rules_table(file.rules());
     Ok((json!({ "passes": [entry] }), text))
 }
 

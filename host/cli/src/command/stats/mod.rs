@@ -42,11 +42,8 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
     let status = error.map_or(0, show::fail);
     let model = Model::new(&args.model);
     if args.json {
-        show::print_json(&CommandOutput::new(
-            status,
-            StatsOutput { model, stats },
-            error,
-        ));
+        let output = StatsOutput { model, stats };
+        show::print_json(&CommandOutput::new(status, output, error));
     } else if let Some(stats) = stats {
         let mut sections = vec![summary::render(&model, stats)];
         sections.extend(table::render(&model, stats));

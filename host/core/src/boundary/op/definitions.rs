@@ -91,16 +91,11 @@ impl OpQueries<'_> {
     }
 
     /// Returns the error about an op that lacks something. The message of a `NOT_FOUND` error becomes its reason.
-    pub(super) fn without_result(
-        &self,
-        op: OpId,
-        problem: &str,
-        error: EditFailure,
-    ) -> EditFailure {
+    pub(super) fn missing(&self, op: OpId, what: &str, error: EditFailure) -> EditFailure {
         match error.status {
             Status::NOT_FOUND => {
                 let op = self.describe(op);
-                EditFailure::not_found(format!("{op} {problem}: {}", error.message))
+                EditFailure::not_found(format!("{op} {what}: {}", error.message))
             }
             _ => error,
         }
@@ -159,11 +154,7 @@ impl QueriedDefinition<'_> {
 
     /// Makes a call of the definition, and returns it with its results. The message of a `NOT_FOUND` error is the
     /// reason why there are none.
-    pub(super) fn call_for_result<'c>(
-        &self,
-        mut call: OpCall<'c>,
-        function: OpFn,
-    ) -> Edit<OpCall<'c>> {
+    pub(super) fn call_for<'c>(&self, mut call: OpCall<'c>, function: OpFn) -> Edit<OpCall<'c>> {
         let status = call.run(function, self.definition)?;
         match (status, call.rejection.take()) {
             (Status::OK, None) => Ok(call),

@@ -64,7 +64,7 @@ impl OpQueries<'_> {
                 query: OpQuery::Layouts(&layouts),
                 ..OpCall::new(self.session, op)
             };
-            let called = self.queried(op, definition).call_for_result(call, function);
+            let called = self.queried(op, definition).call_for(call, function);
             Some(called.and_then(|OpCall { body, layouts, .. }| {
                 let body = body.ok_or_else(no_result)?;
                 let (operand_layouts, result_layouts) = (layouts.operands, layouts.results);

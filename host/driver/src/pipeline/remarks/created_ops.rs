@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{check_new_op, counts, graphs};
 
 /// Maximum number of problems shown.
-const MAX_SHOWN: usize = 8;
+const SHOWN: usize = 8;
 
 /// The operators of a module, with the operand counts of their ops.
 #[derive(Debug, Default)]
@@ -46,11 +46,9 @@ impl UsedOperators {
                 if is_of_ir || was_used || after.function(name).is_some() {
                     continue;
                 }
-                if let Err(invalid_op) = check_new_op(text, operands, opset, defs) {
-                    let near = invalid_op
-                        .near
-                        .map(|near| format!("; did you mean `{near}`?"));
-                    let message = invalid_op.message + &near.unwrap_or_default();
+                if let Err(error) = check_new_op(text, operands, opset, defs) {
+                    let near = error.near.map(|near| format!("; did you mean `{near}`?"));
+                    let message = error.message + &near.unwrap_or_default();
                     *messages.entry(message).or_insert(0) += count;
                 }
             }
@@ -79,13 +77,11 @@ impl UsedOperators {
         }
         let message = "passes created ops that match no op definition";
         let mut diagnostic = Diagnostic::new(Severity::Warning, "undefined-ops", message);
-        let notes = invalid
-            .iter()
-            .take(MAX_SHOWN)
-            .map(|(_, message)| message.clone());
+        let shown = invalid.iter().take(SHOWN);
+        let notes = shown.map(|(_, message)| message.clone());
         diagnostic.notes = notes.collect();
-        if invalid.len() > MAX_SHOWN {
-            let more = invalid.len() - MAX_SHOWN;
+        if invalid.len() > SHOWN {
+            let more = invalid.len() - SHOWN;
             diagnostic.notes.push(format!("{more} more"));
         }
         let functions: BTreeSet<&String> = invalid.iter().map(|(function, _)| function).collect();

@@ -12,7 +12,7 @@ use crate::model_file::Format;
 use crate::prepare::Request;
 
 /// Maximum number of operators listed per domain.
-const MAX_SHOWN: usize = 8;
+const SHOWN: usize = 8;
 
 /// Warns about recursive functions if the input or the output is an ONNX file. The IR allows them, ONNX doesn't.
 pub(in crate::pipeline) fn recursion(request: &Request, module: &Module) -> Option<Diagnostic> {
@@ -160,12 +160,12 @@ fn unknown(
 fn counted(domain: &str, operators: &BTreeMap<String, usize>) -> String {
     let mut operators: Vec<(&String, &usize)> = operators.iter().collect();
     operators.sort_by_key(|&(_, count)| Reverse(count));
-    let shown = operators.iter().take(MAX_SHOWN);
+    let shown = operators.iter().take(SHOWN);
     let mut shown: Vec<String> = shown
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
-    if operators.len() > MAX_SHOWN {
-        shown.push(format!("{} more", operators.len() - MAX_SHOWN));
+    if operators.len() > SHOWN {
+        shown.push(format!("{} more", operators.len() - SHOWN));
     }
     format!("{domain}: {}", shown.join(", "))
 }

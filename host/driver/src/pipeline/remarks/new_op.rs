@@ -59,10 +59,8 @@ pub fn check_new_op(
     if (fewest as usize..=most as usize).contains(&operands) {
         return Ok(());
     }
-    let message = format!(
-        "`{name}` expects {}, found {operands}",
-        operand_range(fewest, most)
-    );
+    let expected = operand_range(fewest, most);
+    let message = format!("`{name}` expects {expected}, found {operands}");
     reject(message, None)
 }
 

@@ -11,21 +11,18 @@ fn note(code: &str, message: String) -> Diagnostic {
 
 /// Returns a note if the request's level overrides the pipeline's.
 pub(in crate::pipeline) fn level(request: &Request, prepared: &Prepared) -> Option<Diagnostic> {
-    let requested_value = request.opt_level?;
+    let requested = request.opt_level?;
     let file = &prepared.file;
-    let own = file
-        .context
-        .opt_level
-        .filter(|own| *own != requested_value)?;
+    let own = file.context.opt_level.filter(|own| *own != requested)?;
     let name = &file.source.name;
-    let message = format!("`-O{requested_value}` overrides `opt_level = {own}` of `{name}`");
+    let message = format!("`-O{requested}` overrides `opt_level = {own}` of `{name}`");
     Some(note("opt-level", message))
 }
 
 /// Returns a note for each pass that a flag names and that the pipeline neither lists, requires nor skips.
 pub(super) fn absent(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
-    let requested_value = request.instruments.iter();
-    let printed = requested_value.flat_map(|requested_value| requested_value.flagged_passes());
+    let requested = request.instruments.iter();
+    let printed = requested.flat_map(|requested| requested.flagged_passes());
     let required = request.required_pass.iter();
     let named = printed.chain(required.map(|name| ("--required-pass", name.as_str())));
     let present = prepared.pass_names();

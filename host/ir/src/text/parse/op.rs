@@ -109,7 +109,7 @@ impl<'t> Parser<'t, '_> {
         // Nested regions have larger ids.
         let inside = self.scope.ended(name);
         let Some((_, position)) =
-            inside.filter(|&(value, _)| self.f.defining_region(value) > self.region())
+            inside.filter(|&(value, _)| self.f.region_of(value) > self.region())
         else {
             return Ok(());
         };

@@ -15,9 +15,9 @@ pub(super) enum Key {
 pub(super) struct Scope {
     /// The value of each name.
     values: FxHashMap<Key, ValueId>,
-    /// The names in the order of their definitions, with the position of each.
+    /// The names in the order of their definitions, with the at of each.
     log: Vec<(Key, usize)>,
-    /// The last value of each name in an ended region, and the position of its definition.
+    /// The last value of each name in an ended region, and the at of its definition.
     ended: FxHashMap<SymbolId, (ValueId, usize)>,
 }
 
@@ -29,10 +29,10 @@ impl Scope {
 
     /// Leaves a region; `nested` is `false` for the function's body.
     pub(super) fn leave(&mut self, mark: usize, nested: bool) {
-        for (key, position) in self.log.drain(mark.min(self.log.len())..) {
+        for (key, at) in self.log.drain(mark.min(self.log.len())..) {
             let value = self.values.remove(&key);
             if let (Key::Name(name), Some(value), true) = (key, value, nested) {
-                self.ended.insert(name, (value, position));
+                self.ended.insert(name, (value, at));
             }
         }
         if !nested {
@@ -40,7 +40,7 @@ impl Scope {
         }
     }
 
-    /// Returns the last value of a name in an ended region, and the position of its definition.
+    /// Returns the last value of a name in an ended region, and the at of its definition.
     pub(super) fn ended(&self, name: SymbolId) -> Option<(ValueId, usize)> {
         self.ended.get(&name).copied()
     }
@@ -50,18 +50,13 @@ impl Scope {
         self.values.get(&key).copied()
     }
 
-    /// Defines a name; the error is the position of an earlier definition.
-    pub(super) fn define(
-        &mut self,
-        key: Key,
-        value: ValueId,
-        position: usize,
-    ) -> Result<(), usize> {
+    /// Defines a name; the error is the at of an earlier definition.
+    pub(super) fn define(&mut self, key: Key, value: ValueId, at: usize) -> Result<(), usize> {
         if self.values.insert(key, value).is_some() {
             let known = self.log.iter().find(|(known, _)| *known == key);
-            return Err(known.map_or(position, |(_, position)| *position));
+            return Err(known.map_or(at, |(_, at)| *at));
         }
-        self.log.push((key, position));
+        self.log.push((key, at));
         Ok(())
     }
 

@@ -40,10 +40,10 @@ impl ParseError {
     /// Adds "did you mean" if one of the words is similar.
     pub(crate) fn suggest<'a>(
         self,
-        ident: &str,
+        name: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> ParseError {
-        match nearest(ident, known) {
+        match nearest(name, known) {
             Some(name) => self.help(format!("did you mean `{name}`?")),
             None => self,
         }
@@ -51,14 +51,11 @@ impl ParseError {
 }
 
 /// Returns the most similar of the known words, if any is similar enough.
-pub(crate) fn nearest<'a>(
-    ident: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distances = known
         .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(ident, name), name));
-    let near = distances.filter(|&(distance, _)| distance <= ident.len().div_ceil(3));
+        .map(|name| (strsim::damerau_levenshtein(name, name), name));
+    let near = distances.filter(|&(distance, _)| distance <= name.len().div_ceil(3));
     near.min().map(|(_, name)| name)
 }
 

@@ -117,11 +117,8 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 _ if !is_named => continue,
                 _ => None,
             };
-            match why.or_else(|| {
-                options
-                    .unsupported_reason(&f, op, traits)
-                    .map(str::to_owned)
-            }) {
+            let unsupported = || options.unsupported_reason(&f, op, traits);
+            match why.or_else(|| unsupported().map(str::to_owned)) {
                 None => taken.push((op, snake_case(f.name(op)))),
                 Some(why) => *reasons.entry(why).or_default() += 1,
             }

@@ -19,7 +19,7 @@ pub(super) fn groups(
     targets: &HashMap<SymbolId, String>,
 ) -> Vec<Vec<OpId>> {
     let ops: Vec<OpId> = f.ops_in(region).collect();
-    let positions: HashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
+    let order: HashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
     let mut graph = Depths {
         targets: ops.iter().map(|&op| targets.get(&f.symbol(op))).collect(),
         depths: Vec::with_capacity(ops.len()),
@@ -27,7 +27,7 @@ pub(super) fn groups(
         users: vec![Vec::new(); ops.len()],
     };
     for (at, &op) in ops.iter().enumerate() {
-        graph.add(at, &producers(f, op, region, &positions));
+        graph.add(at, &sources(f, op, region, &order));
     }
     graph.deepen();
     graph.groups(&ops)
@@ -132,17 +132,12 @@ impl Depths<'_> {
 }
 
 /// Returns the ops of a region whose results an op, or an op nested in it, uses.
-fn producers(
-    f: &Function,
-    op: OpId,
-    region: RegionId,
-    positions: &HashMap<OpId, usize>,
-) -> Vec<usize> {
+fn sources(f: &Function, op: OpId, region: RegionId, order: &HashMap<OpId, usize>) -> Vec<usize> {
     let nested = f.regions(op).iter().flat_map(|&inner| f.iter_in(inner));
     let users = std::iter::once(op).chain(nested);
     let values = users.flat_map(|user| f.operands(user));
     let producers = values.filter_map(|value| f.defining_op(value));
     let own = producers.filter(|&producer| f.parent_region(producer) == region);
-    own.filter_map(|producer| positions.get(&producer).copied())
+    own.filter_map(|producer| order.get(&producer).copied())
         .collect()
 }

@@ -169,23 +169,18 @@ impl<'h> Kernel<'h> {
     }
 
     /// Sets the names of the copies to those of the call.
-    fn rename(
-        &self,
-        f: &mut Function,
-        created: &[OpId],
-        names: &[String],
-    ) -> Result<(), EditError> {
+    fn rename(&self, f: &mut Function, ops: &[OpId], names: &[String]) -> Result<(), EditError> {
         if names.is_empty() {
             return Ok(());
         }
-        for (&op, name) in created.iter().zip(names) {
+        for (&op, name) in ops.iter().zip(names) {
             let loc = match &**name {
                 "" => LocId::NONE,
                 name => f.name_loc(name)?,
             };
             f.set_loc(op, loc)?;
         }
-        let copies = created.iter().flat_map(|&op| f.results(op)).copied();
+        let copies = ops.iter().flat_map(|&op| f.results(op)).copied();
         let originals = self
             .ops
             .iter()

@@ -40,7 +40,7 @@ fn follow(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
         }
         let bad = out_of_range_operand(f, flows, number)?;
         if let (Some((value, fit)), Kind::Op(op)) = (bad, flows.members[number].kind) {
-            note_out_of_range(f, cx, flows, op, value, fit);
+            note_range(f, cx, flows, op, value, fit);
         }
         flows.members[number].low = bad.is_none();
     }
@@ -197,14 +197,7 @@ fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>)
     }
 }
 
-fn note_out_of_range(
-    f: &Function,
-    cx: &PassContext,
-    flows: &Flows,
-    op: OpId,
-    value: ValueId,
-    fit: Fit,
-) {
+fn note_range(f: &Function, cx: &PassContext, flows: &Flows, op: OpId, value: ValueId, fit: Fit) {
     let (name, low) = (called(f, value), flows.low.name);
     let why = match fit {
         Fit::Overflows(element) => format!("element {element:?} of {name} becomes infinity"),

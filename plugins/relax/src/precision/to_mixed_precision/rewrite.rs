@@ -97,7 +97,7 @@ impl Writer<'_> {
         match flow.from {
             From::Constant => {
                 let low = self.flows.constants.convert(self.f, value)?;
-                self.replace_with_low(&uses, value, low)?;
+                self.use_low(&uses, value, low)?;
                 self.replace_constant(value, low)?;
             }
             From::Low(origin) => {
@@ -111,7 +111,7 @@ impl Writer<'_> {
                 let is_used = !uses.low.is_empty() || !uses.rounded.is_empty();
                 if is_used || flow.casts.len() > 1 {
                     let low = self.cast(value, self.flows.low.onnx)?;
-                    self.replace_with_low(&uses, value, low)?;
+                    self.use_low(&uses, value, low)?;
                     self.drop_casts(flow, low)?;
                 }
             }
@@ -133,12 +133,7 @@ impl Writer<'_> {
     }
 
     /// Replaces uses by a low-precision value, or by that value cast back to float32.
-    fn replace_with_low(
-        &mut self,
-        uses: &UsesBy,
-        value: ValueId,
-        low: ValueId,
-    ) -> Result<(), EditError> {
+    fn use_low(&mut self, uses: &UsesBy, value: ValueId, low: ValueId) -> Result<(), EditError> {
         self.replace_uses_with(&uses.low, low)?;
         if !uses.rounded.is_empty() {
             let up = self.cast_like(low, FLOAT, self.f.type_id(value))?;

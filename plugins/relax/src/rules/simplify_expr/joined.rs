@@ -87,7 +87,7 @@ fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             (known == range.start).then_some(parts.len())
         });
         let from = from.filter(|from| *from > 0).ok_or(NoMatch)?;
-        return concatenate_some(r, &xs[from..], axis, &ranges);
+        return concat_some(r, &xs[from..], axis, &ranges);
     }
     let (some, range) = within(&parts, is_all, range)
         .filter(|_| range.step == 1)
@@ -98,16 +98,11 @@ fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     if !is_whole {
         ranges.push(range);
     }
-    concatenate_some(r, &xs[some], axis, &ranges)
+    concat_some(r, &xs[some], axis, &ranges)
 }
 
 /// Concatenates some operands and slices the result.
-fn concatenate_some(
-    r: &mut Rewriter<'_>,
-    xs: &[ValueId],
-    axis: usize,
-    ranges: &[Range],
-) -> Rewritten {
+fn concat_some(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize, ranges: &[Range]) -> Rewritten {
     let value = concatenated(r, xs, axis)?;
     let mut ranges = ranges.to_vec();
     ranges.sort_by_key(|range| range.axis);

@@ -126,7 +126,7 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
     };
     let is_cpp = language == Language::Cpp;
     let either = |cpp, c| if is_cpp { cpp } else { c };
-    let substitutions = [
+    let values = [
         ("@crate@", name),
         ("@plugin@", &plugin),
         ("@pass@", &format!("{plugin}.transform.FuseDoubleRelu")),
@@ -141,10 +141,8 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
         ("@note@\n", either(CPP_NOTE, "")),
     ];
     let fill_in = |text: &str| {
-        let filled = substitutions.iter();
-        filled.fold(text.to_owned(), |text, (placeholder, by)| {
-            text.replace(placeholder, by)
-        })
+        let filled = values.iter();
+        filled.fold(text.to_owned(), |text, (name, by)| text.replace(name, by))
     };
     let templates = match language {
         Language::Rust => RUST.to_vec(),
