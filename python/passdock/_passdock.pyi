@@ -698,10 +698,10 @@ class Fingerprint:
     and Python passes.
     """
 
-    def __new__(cls, said: Mapping[str, Any], files: Sequence[_Path]) -> Fingerprint: ...
-    def of_file(self, model: _Path) -> str:
+    def __new__(cls, fields: Mapping[str, Any], files: Sequence[_Path]) -> Fingerprint: ...
+    def for_file(self, model: _Path) -> str:
         """Returns the fingerprint of the result of a model file, as ``passdock batch`` computes it."""
-    def of_address(self, address: str, state: str) -> str:
+    def for_address(self, address: str, state: str) -> str:
         """Returns the fingerprint of the result of a model at an address. ``state`` has to change when the model does.
         """
 

@@ -136,7 +136,7 @@ def _results_of(
 
     def fingerprint(item: _items.Item) -> str:
         is_address = _storage.is_address(item.model)
-        return own.of_address(item.model, item.state) if is_address else own.of_file(item.model)
+        return own.for_address(item.model, item.state) if is_address else own.for_file(item.model)
 
     kept = _Kept(plan.results, storage)
     running: dict[Any, tuple[_items.Item, int]] = {}
