@@ -722,7 +722,7 @@ class Worker:
     """A worker process that runs models, and the settings to start more of them.
 
     Args:
-        said: The request, without a model.
+        fields: The request, without a model.
         command: The program and its arguments.
         environment: Variables in addition to those of this process.
         job: The job of a Python worker, as JSON. Without it, the worker is the passdock command.
@@ -731,7 +731,7 @@ class Worker:
 
     def __new__(
         cls,
-        said: Mapping[str, Any],
+        fields: Mapping[str, Any],
         command: Sequence[str],
         environment: Sequence[tuple[str, str]],
         job: str | None = None,
