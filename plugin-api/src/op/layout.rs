@@ -204,10 +204,7 @@ impl Layout {
                 return error(format!("missing axis `{}`", letter));
             }
         }
-        Ok(Layout {
-            axes,
-            places: places,
-        })
+        Ok(Layout { axes, places })
     }
 
     /// Returns the layout of rank `rank` that changes nothing.
@@ -348,7 +345,7 @@ impl Layout {
         }
         let layout = Layout {
             axes: self.axes.clone(),
-            places: places,
+            places,
         };
         // Blocks of one axis are distinguished by their order.
         let blocks = |layout: &Layout, axis| -> Vec<Option<i64>> {
@@ -416,10 +413,7 @@ impl Layout {
         };
         let mut places: Vec<LayoutPlace> = self.places.iter().map(moved).collect();
         places.insert(at, LayoutPlace { axis, block: None });
-        Some(Layout {
-            axes,
-            places: places,
-        })
+        Some(Layout { axes, places })
     }
 
     /// Returns the number of places of these axes, if they are the innermost ones; `None` if other axes are between
