@@ -80,9 +80,9 @@ impl Contents {
 
 /// Returns the error at the later position, which is that of the parser that got further.
 fn further(a: PassError, b: PassError) -> PassError {
-    let has_span = |error: &PassError| {
+    let position = |error: &PassError| {
         let snippet = error.snippet.as_ref();
         snippet.map(|snippet| (snippet.line, snippet.column))
     };
-    if has_span(&b) > has_span(&a) { b } else { a }
+    if position(&b) > position(&a) { b } else { a }
 }
