@@ -81,7 +81,7 @@ pub fn report(what: &str, figure: Figure, to_reach: &str) {
     println!("{what:<58} {:>12}   target: {to_reach}", time(figure.nanos));
 }
 
-/// Prints a figure as a ratio to `beside`, the reference measured in the same run.
+/// Prints a figure as a ratio to `reference`, which is measured in the same run.
 pub fn report_ratio(what: &str, figure: Figure, reference: Figure, to_reach: &str) {
     if is_quick() {
         return println!("{what:<58} ran, on something small");

@@ -31,7 +31,7 @@ options! {
         #[range(1..)]
         least: i64 = 1,
         count: u32 = 3,
-        /// What for.
+        /// The goal to optimize for.
         #[choices("speed", "size")]
         goal: String = "size",
         names: Vec<String> = ["a", "b\""],
@@ -169,7 +169,7 @@ name = "goal"
 type = "string"
 default = "size"
 choices = ["speed", "size"]
-doc = "What for."
+doc = "The goal to optimize for."
 [[pass.option]]
 name = "names"
 type = "strings"

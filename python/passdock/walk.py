@@ -58,10 +58,10 @@ class Visitor:
         around: list[Op] = []
         while pending:
             for op in pending[-1]:
-                answer = visit_op(op)
-                if answer is stop:
+                result = visit_op(op)
+                if result is stop:
                     return False
-                if answer is not over and op.region_count:
+                if result is not over and op.region_count:
                     around.append(op)
                     pending.append(_LEAVE)
                     pending.extend(iter(inner.all_ops) for inner in reversed(op.regions))
@@ -80,8 +80,8 @@ class Visitor:
     def route(self, op: Op) -> Visit | None:
         """Calls the method for the op's kind; for use in overridden ``visit_op`` methods."""
         method = getattr(self, "visit_" + op.kind)
-        answer: Visit | None = method(op)
-        return answer
+        result: Visit | None = method(op)
+        return result
 
     def visit_call(self, op: Op) -> Visit | None:
         """Visits a call of a function of the module, whose name is ``op.callee``."""
@@ -157,14 +157,14 @@ class Mutator:
         for op in function.walk():
             if not op.is_live:
                 continue
-            answer = self.mutate_op(op)
-            if answer is None or not op.is_live:
+            result = self.mutate_op(op)
+            if result is None or not op.is_live:
                 continue
-            values = [answer] if isinstance(answer, Value) else answer
+            values = [result] if isinstance(result, Value) else result
             if not isinstance(values, (list, tuple)):
                 raise TypeError(
                     f"{type(self).__name__} must return values for the results of {op.name}, or None, not "
-                    f"{type(answer).__name__}"
+                    f"{type(result).__name__}"
                 )
             function.replace_op_with(op, values)
             changed = True
@@ -176,8 +176,8 @@ class Mutator:
 
     def route(self, op: Op) -> Sequence[Value | None] | Value | None:
         """Calls the method for the op's kind; for use in overridden ``mutate_op`` methods."""
-        answer: Sequence[Value | None] | Value | None = getattr(self, "mutate_" + op.kind)(op)
-        return answer
+        result: Sequence[Value | None] | Value | None = getattr(self, "mutate_" + op.kind)(op)
+        return result
 
     def inline(self, op: Op, region: str, args: Sequence[Value | None] = ()) -> Sequence[Value | None]:
         """Moves the ops of a region before the op; returns the yielded values, which replace the op's results."""

@@ -357,20 +357,20 @@ def test_r105_should_run_must_return_a_bool(value: Any, runs: bool) -> None:
     events: list[str] = []
 
     @pass_instrument
-    class Answers:
+    class Filter:
         def __init__(self, value: Any) -> None:
             self.value = value
 
         def should_run(self, mod: Module, info: PassInfo) -> Any:
             return self.value
 
-    with PassContext(instruments=[Answers(value)]):
+    with PassContext(instruments=[Filter(value)]):
         recorder(events, "A")(model())
     assert events == (["A"] if runs else [])
 
     for wrong, kind in ((None, "NoneType"), ("yes", "str"), (2, "int"), (1.0, "float"), ([], "list")):
-        message = f"should_run of instrument `Answers` must return a bool, not .*{kind}"
-        with PassContext(instruments=[Answers(wrong)]), pytest.raises(TypeError, match=message):
+        message = f"should_run of instrument `Filter` must return a bool, not .*{kind}"
+        with PassContext(instruments=[Filter(wrong)]), pytest.raises(TypeError, match=message):
             recorder(events, "A")(model())
 
 
@@ -378,12 +378,12 @@ def test_r105_should_run_accepts_numpy_bool() -> None:
     import numpy as np
 
     @pass_instrument
-    class Answers:
+    class Filter:
         def should_run(self, mod: Module, info: PassInfo) -> Any:
             return np.bool_(False)
 
     events: list[str] = []
-    with PassContext(instruments=[Answers()]):
+    with PassContext(instruments=[Filter()]):
         recorder(events, "A")(model())
     assert events == []
 

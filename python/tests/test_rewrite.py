@@ -86,7 +86,7 @@ def test_visitor_error_names_its_line(base: type[Any]) -> None:
 
 @pytest.mark.parametrize("result", [lambda op: op, lambda op: 3])
 def test_mutator_must_return_values(result: Any) -> None:
-    mutator = type("Answers", (Mutator,), {"mutate_other": lambda self, op: result(op)})()
+    mutator = type("Replacer", (Mutator,), {"mutate_other": lambda self, op: result(op)})()
 
     @function_pass(opt_level=0, name="acme.Mutates")
     def mutates(func: Function, mod: Module, ctx: PassContext) -> Function:
@@ -94,7 +94,7 @@ def test_mutator_must_return_values(result: Any) -> None:
         return func
 
     with pytest.raises(
-        TypeError, match="Answers must return values for the results of onnx.Relu, or None, not "
+        TypeError, match="Replacer must return values for the results of onnx.Relu, or None, not "
     ):
         mutates(one_function())
 

@@ -134,7 +134,7 @@ def accurate(passdock, model, out):
     test_set = EXAMPLES / "digits_inputs.npy", EXAMPLES / "digits_labels.npy"
     before, after = (expect(outputs.accuracy(path, *test_set, 0.95)) for path in (model, out))
     if before != after:
-        raise Failed(f"{before['accuracy']:.4f} of the answers were right, now {after['accuracy']:.4f}")
+        raise Failed(f"{before['accuracy']:.4f} of the predictions were right, now {after['accuracy']:.4f}")
     return f"{after['accuracy']:.1%} of {after['of']}"
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 
-from answers import misfit
+from output_schema import misfit
 from numerics import F16, F32, I64, STRING, Failed, claim, save, tensor
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -53,7 +53,7 @@ def accuracy(model, inputs, labels, at_least):
     if len(scores) != len(y):
         return {"why": f"{len(scores)} results for {len(y)} labels"}
     right = float((scores.argmax(-1) == y).mean())
-    why = None if right >= at_least else f"{right:.4f} of the answers are right, fewer than {at_least}"
+    why = None if right >= at_least else f"{right:.4f} of the predictions are right, fewer than {at_least}"
     return {"why": why, "accuracy": right, "of": len(y)}
 
 

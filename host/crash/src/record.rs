@@ -283,11 +283,14 @@ impl<const WORDS: usize> Text<WORDS> {
         self.len.load(Ordering::Acquire) == 0
     }
 
-    /// Returns the bytes, padded to whole words, and their length.
+    /// Returns the bytes, padded to whole words, and their length. `map` would copy the array several times in builds
+    /// without optimization, too much for a signal handler's stack, of which AVX-512 registers take 3 of 8 KiB.
     fn bytes(&self) -> ([[u8; 8]; WORDS], usize) {
         let len = self.len.load(Ordering::Acquire) as usize;
-        let words = self.words.each_ref();
-        let words = words.map(|word| word.load(Ordering::Relaxed).to_ne_bytes());
+        let mut words = [[0; 8]; WORDS];
+        for (bytes, word) in words.iter_mut().zip(&self.words) {
+            *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+        }
         (words, len.min(WORDS * 8))
     }
 

@@ -139,11 +139,11 @@ void ask_definitions(passdock::function &f, passdock::context &cx) {
     auto legal = cx.legalize(f, sizes);
     expect(legal && f.name(f.defining_op(legal->at(0))) == "onnx.Shape", "extensions of a definition are called");
     f.erase_op(f.defining_op(legal->at(0)));
-    expect(cx.supports(f, sizes, "npu").answer == passdock::support::taken, "a target supports an op");
-    expect(cx.supports(f, sizes, "gpu").answer == passdock::support::unsaid, "or there is no rule for the target");
+    expect(cx.supports(f, sizes, "npu").kind == passdock::support::supported, "a target supports an op");
+    expect(cx.supports(f, sizes, "gpu").kind == passdock::support::unknown, "or there is no rule for the target");
     f.set_operand(sizes, 0, one);
     auto refused = cx.supports(f, sizes, "npu-pro");
-    expect(refused.answer == passdock::support::refused && refused.why == "npu-pro: it isn't of two dims", "or it doesn't, with a reason");
+    expect(refused.kind == passdock::support::unsupported && refused.why == "npu-pro: it isn't of two dims", "or it doesn't, with a reason");
     f.erase_op(sizes);
     expect(!cx.decompose(f, *f.ops_named("acme.Given").begin()), "an op without a definition has none");
 }

@@ -5,7 +5,7 @@ use passdock_plugin_api::prelude::*;
 options! {
     /// The options of the instrument.
     struct TapOptions {
-        /// What it calls itself.
+        /// The name in its reports.
         label: String = "tap",
         /// The callback in which it fails.
         fails: String = "",
@@ -147,11 +147,11 @@ plugin! {
         ] { opt_level: 1, required: ["relax.transform.InferType"] },
         /// Removes unused entities.
         "tap.Rest" => ["relax.transform.DeadCodeElimination", "tap.Late"],
-        /// Of a level that few contexts have.
+        /// Runs only at optimization level 3.
         "tap.Late" => ["tap.transform.Nothing"] { opt_level: 3 },
     ],
     instruments: [
-        /// Tells everything that it hears.
+        /// Reports all callbacks.
         "tap.tap" => Tap { options: TapOptions },
     ],
 }

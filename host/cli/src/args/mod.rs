@@ -298,7 +298,7 @@ pub(crate) enum SchemaOf {
     /// Manifests of plugins: output of `inspect` (docs/manifests.md)
     Manifest,
     /// Output of `--json`, with a definition for each command
-    Answers,
+    Output,
 }
 
 #[derive(Debug, Args)]

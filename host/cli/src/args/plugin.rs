@@ -64,7 +64,7 @@ pub(crate) struct PluginCheckArgs {
     pub(crate) json: bool,
     /// Run the check of --only in this process, and write its result to this directory
     #[arg(long, value_name = "DIR", hide = true)]
-    pub(crate) answer: Option<PathBuf>,
+    pub(crate) result_dir: Option<PathBuf>,
     /// Skip this pass
     #[arg(long, value_name = "PASS", hide = true)]
     pub(crate) without: Vec<String>,

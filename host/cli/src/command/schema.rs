@@ -7,13 +7,13 @@ use crate::args::{SchemaArgs, SchemaOf};
 use crate::show;
 
 /// The schema of `--json` output, with a definition for each command.
-const OUTPUTS_SCHEMA: &str = include_str!("../../../../docs/schemas/answers.schema.json");
+const OUTPUT_SCHEMA: &str = include_str!("../../../../docs/schemas/output.schema.json");
 
 pub(crate) fn schema(args: &SchemaArgs) -> u8 {
     show::print(match args.what {
         SchemaOf::Pipeline => pipeline::SCHEMA,
         SchemaOf::Manifest => manifest::SCHEMA,
-        SchemaOf::Answers => OUTPUTS_SCHEMA,
+        SchemaOf::Output => OUTPUT_SCHEMA,
     });
     0
 }
@@ -22,7 +22,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> u8 {
 mod tests {
     use clap::{Command, CommandFactory};
 
-    use super::OUTPUTS_SCHEMA;
+    use super::OUTPUT_SCHEMA;
     use crate::args::Cli;
 
     /// Collects the full names of the commands that take `--json`.
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn every_json_command_has_a_definition() {
-        let schema: serde_json::Value = serde_json::from_str(OUTPUTS_SCHEMA).expect("JSON");
+        let schema: serde_json::Value = serde_json::from_str(OUTPUT_SCHEMA).expect("JSON");
         let definitions = schema["anyOf"].as_array().expect("a list").iter();
         let descriptions: Vec<&str> = definitions
             .filter_map(|one| one["$ref"].as_str()?.strip_prefix("#/definitions/"))

@@ -184,7 +184,7 @@ fn crashing_plugin_fails_only_its_model() {
     };
     let sigmoid = RELUS.replace("onnx.Relu(%0)", "onnx.Sigmoid(%0)");
     bench.write("relu.ir", RELUS).write("sigmoid.ir", sigmoid);
-    let words = "batch relu.ir sigmoid.ir -o out --plugin plugin.so --passes c.transform.Dies";
+    let words = "batch relu.ir sigmoid.ir -o out --plugin plugin.so --passes c.transform.Crash";
     for (fault, option, message) in [
         ("segv", "", "the pass crashed: SIGSEGV"),
         (

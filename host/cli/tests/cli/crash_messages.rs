@@ -7,9 +7,9 @@ use crate::support::{Bench, Ran};
 
 /// A model with an op that a plugin defines, which a pass of another plugin evaluates.
 const DEFINED: &str = r#"module {
-  fn @main(%x: f32[2]) -> (%y) opset("" = 17, "dies" = 1) {
+  fn @main(%x: f32[2]) -> (%y) opset("" = 17, "crash" = 1) {
     %0 = onnx.Relu(%x) : f32[2]
-    %1 = dies.Op(%0)
+    %1 = crash.Op(%0)
     return %1
   }
 }
@@ -24,15 +24,15 @@ fn run_with_fault(bench: &Bench, fault: &str, at: &str, words: &str) -> Ran {
 fn instrument_crash_names_the_surrounding_pass() {
     let Some(bench) = bench() else { return };
     let words = "run m.ir -o out.ir --plugin plugin.so --passes relax.transform.InferType \
-                 --instrument dies.watch";
+                 --instrument crash.watch";
     for (fault, expected) in [
         (
             "segv",
-            "error[crashed]: instrument `dies.watch` crashed: SIGSEGV, ",
+            "error[crashed]: instrument `crash.watch` crashed: SIGSEGV, ",
         ),
         (
             "_exit",
-            "error[crashed]: instrument `dies.watch` ended the process with status 0",
+            "error[crashed]: instrument `crash.watch` ended the process with status 0",
         ),
     ] {
         let ran = run_with_fault(&bench, fault, "after", words);
@@ -66,11 +66,11 @@ fn instrument_crash_outside_passes_is_reported() {
     let Some(bench) = bench() else { return };
     for at in ["create", "enter"] {
         for fault in ["segv", "_exit"] {
-            let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies \
-                         --instrument dies.watch";
+            let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Crash \
+                         --instrument crash.watch";
             let ran = run_with_fault(&bench, fault, at, words);
             assert_eq!(ran.status, 1, "{at}: {fault}: {}", ran.stderr);
-            let expected = "error[crashed]: instrument `dies.watch` ";
+            let expected = "error[crashed]: instrument `crash.watch` ";
             assert!(
                 ran.stderr.contains(expected),
                 "{at}: {fault}: {}",
@@ -85,11 +85,11 @@ fn instrument_crash_outside_passes_is_reported() {
 fn instrument_crash_in_destroy_keeps_the_old_output() {
     let Some(bench) = bench() else { return };
     bench.write("out.ir", "as it was");
-    let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies \
-                 --instrument dies.watch";
+    let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Crash \
+                 --instrument crash.watch";
     let ran = run_with_fault(&bench, "segv", "destroy", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
-    let expected = "error[crashed]: instrument `dies.watch` crashed: SIGSEGV, ";
+    let expected = "error[crashed]: instrument `crash.watch` crashed: SIGSEGV, ";
     assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     assert_eq!(bench.read("out.ir"), "as it was");
 }
@@ -98,7 +98,7 @@ fn instrument_crash_in_destroy_keeps_the_old_output() {
 fn in_process_instrument_crash_names_the_pass() {
     let Some(bench) = bench() else { return };
     let words = "run m.ir --in-process --plugin plugin.so --passes relax.transform.InferType \
-                 --instrument dies.watch";
+                 --instrument crash.watch";
     let ran = run_with_fault(&bench, "segv", "after", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     let expected = "called around pass `relax.transform.InferType`";
@@ -113,7 +113,7 @@ fn op_definition_crash_names_its_plugin_in_replay() {
     let ran = run_with_fault(&bench, "segv", "infer", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     for expected in [
-        "error[crashed]: definition of `dies.Op` crashed: SIGSEGV, ",
+        "error[crashed]: definition of `crash.Op` crashed: SIGSEGV, ",
         "in pass relax.transform.InferType of plugin",
         "the plugin is `plugin.so`",
         // The second worker, which writes the reproducer, fails the pass without loading this plugin.
@@ -149,7 +149,7 @@ fn heap_corruption_names_the_plugin_called_before() {
 #[test]
 fn exit_in_pass_reports_its_status() {
     let Some(bench) = bench() else { return };
-    let words = "run m.ir --plugin plugin.so --passes c.transform.Dies";
+    let words = "run m.ir --plugin plugin.so --passes c.transform.Crash";
     let ran = run_with_fault(&bench, "exit 3", "pass", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     let expected = "the pass ended the process with status 3";
@@ -161,12 +161,12 @@ fn exit_in_pass_reports_its_status() {
 fn worker_exit_after_fork_names_the_function() {
     let Some(bench) = bench() else { return };
     bench.write("out.ir", "as it was");
-    let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies";
+    let words = "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Crash";
     let ran = run_with_fault(&bench, "child takes over", "pass", words);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     for expected in [
         "the pass ended the process with status 0",
-        "in pass c.transform.Dies of plugin `plugin.so`, function @main",
+        "in pass c.transform.Crash of plugin `plugin.so`, function @main",
     ] {
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
@@ -177,7 +177,7 @@ fn worker_exit_after_fork_names_the_function() {
 #[test]
 fn processes_started_by_plugin_end_with_the_run() {
     let Some(bench) = bench() else { return };
-    let words = "run m.ir --plugin plugin.so --passes c.transform.Dies";
+    let words = "run m.ir --plugin plugin.so --passes c.transform.Crash";
     for (fault, status) in [("fork", 0), ("fork and _exit", 1)] {
         let start = Instant::now();
         let ran = run_with_fault(&bench, fault, "pass", words);
@@ -228,9 +228,9 @@ fn ctrl_c_terminates_the_worker_and_its_children() {
     let files = bench.files();
     let dir = bench.path("");
     for words in [
-        "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies",
-        "reduce m.ir -o out.ir --plugin plugin.so --passes c.transform.Dies",
-        "bisect m.ir --test true{} --plugin plugin.so --passes c.transform.Dies",
+        "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Crash",
+        "reduce m.ir -o out.ir --plugin plugin.so --passes c.transform.Crash",
+        "bisect m.ir --test true{} --plugin plugin.so --passes c.transform.Crash",
     ] {
         let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&host).expect("a terminal");

@@ -6,13 +6,13 @@ use crate::support::{Bench, RELUS, Ran, compile_c_plugin};
 pub(crate) fn bench() -> Option<Bench> {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
-    compile_c_plugin(&bench, "tests/bad-plugins/dies.c", &["-pthread"])?;
+    compile_c_plugin(&bench, "tests/bad-plugins/crash.c", &["-pthread"])?;
     Some(bench)
 }
 
 fn run(bench: &Bench, fault: &str, options: &str) -> Ran {
     let words =
-        format!("run m.ir --plugin plugin.so --passes c.transform.Dies -o out.ir {options}");
+        format!("run m.ir --plugin plugin.so --passes c.transform.Crash -o out.ir {options}");
     bench.run_with(&[("FAULT", fault)], words.split_whitespace(), "")
 }
 
@@ -33,14 +33,14 @@ fn json_report_contains_the_crash() {
     assert_eq!(report["exit_status"], 1);
     assert_eq!(report["passes"][0]["status"], "failed");
     assert_eq!(report["diagnostics"][0]["code"], "crashed");
-    assert_eq!(report["diagnostics"][0]["pass"], "c.transform.Dies");
+    assert_eq!(report["diagnostics"][0]["pass"], "c.transform.Crash");
     assert_eq!(report["diagnostics"][0]["function"], "main");
 }
 
 #[test]
 fn model_from_stdin_reaches_the_second_worker() {
     let Some(bench) = bench() else { return };
-    let words = "run - --plugin plugin.so --passes c.transform.Dies -o out.ir";
+    let words = "run - --plugin plugin.so --passes c.transform.Crash -o out.ir";
     let ran = bench.run_with(&[("FAULT", "segv")], words.split_whitespace(), RELUS);
     assert_eq!(ran.status, 1);
     let expected = "error[crashed]: the pass crashed: SIGSEGV, ";
@@ -57,7 +57,7 @@ fn crash_is_reported_if_second_worker_fails_earlier() {
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     for expected in [
         "error[crashed]: the pass crashed: SIGSEGV, ",
-        "in pass c.transform.Dies",
+        "in pass c.transform.Crash",
     ] {
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
@@ -76,7 +76,7 @@ fn reproducer_replays_the_same_crash() {
         assert!(ran.stderr.contains(&advice), "{fault}: {}", ran.stderr);
         let ran = bench.run_with(&[("FAULT", fault)], words.split_whitespace(), "");
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-        let expected = "same failure: crashed in c.transform.Dies";
+        let expected = "same failure: crashed in c.transform.Crash";
         assert!(ran.stdout.contains(expected), "{fault}: {}", ran.stdout);
     }
 }
@@ -84,7 +84,7 @@ fn reproducer_replays_the_same_crash() {
 #[test]
 fn plugin_output_goes_to_stderr() {
     let Some(bench) = bench() else { return };
-    let words = "run m.ir --plugin plugin.so --passes c.transform.Dies -o -";
+    let words = "run m.ir --plugin plugin.so --passes c.transform.Crash -o -";
     let ran = bench.run_with(&[("FAULT", "print")], words.split_whitespace(), "");
     assert_eq!(ran.stdout, RELUS, "{}", ran.stderr);
     assert!(
@@ -132,7 +132,7 @@ fn hanging_worker_terminates_with_the_command() {
     use std::thread::sleep;
     use std::time::Duration;
     let Some(bench) = bench() else { return };
-    let words = "run m.ir --plugin plugin.so --passes c.transform.Dies -o out.ir";
+    let words = "run m.ir --plugin plugin.so --passes c.transform.Crash -o out.ir";
     for signal in ["TERM", "KILL"] {
         let mut command = Command::new(crate::support::passdock())
             .args(words.split_whitespace())

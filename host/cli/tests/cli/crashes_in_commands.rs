@@ -44,12 +44,12 @@ fn reduce_keeps_the_crashing_op() {
     bench.write("mixed.ir", MIXED);
     for (fault, option, expected) in FAULTS {
         let words = format!(
-            "reduce mixed.ir --plugin plugin.so --passes c.transform.Dies -o small.ir {option}"
+            "reduce mixed.ir --plugin plugin.so --passes c.transform.Crash -o small.ir {option}"
         );
         let variables = [("FAULT", fault), ("ONLY", ONLY)];
         let ran = bench.run_with(&variables, words.split_whitespace(), "");
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
-        let kept = "still crashed in c.transform.Dies";
+        let kept = "still crashed in c.transform.Crash";
         assert!(ran.stdout.contains(kept), "{fault}: {}", ran.stdout);
         assert!(ran.stdout.contains(expected), "{fault}: {}", ran.stdout);
         assert!(
@@ -67,11 +67,11 @@ fn bisect_finds_the_crashing_rewrite() {
     let Some(bench) = bench() else { return };
     bench.write("mixed.ir", MIXED);
     let words =
-        "bisect mixed.ir --test true{} --plugin plugin.so --passes c.transform.Dies -o proof";
+        "bisect mixed.ir --test true{} --plugin plugin.so --passes c.transform.Crash -o proof";
     let ran = run_with_fault(&bench, "segv in a rewrite", "pass", words);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     for expected in [
-        "c.transform.Dies of plugin dies fails, in function @main; nothing to search: the pass crashed: SIGSEGV, ",
+        "c.transform.Crash of plugin crash fails, in function @main; nothing to search: the pass crashed: SIGSEGV, ",
         "it fails at rewrite 3, by the rule `c_mark`",
         "without the rule: `--disabled-rule c_mark`",
     ] {
@@ -79,7 +79,7 @@ fn bisect_finds_the_crashing_rewrite() {
     }
     let replay = "replay proof/reproducer --plugin plugin.so";
     let ran = run_with_fault(&bench, "segv in a rewrite", "pass", replay);
-    let same = "same failure: crashed in c.transform.Dies";
+    let same = "same failure: crashed in c.transform.Crash";
     assert!(ran.stdout.contains(same), "{}", ran.stdout);
 }
 
@@ -88,7 +88,7 @@ fn reduce_distinguishes_different_crashes() {
     let Some(bench) = bench() else { return };
     bench.write("mixed.ir", MIXED);
     // With fewer ops it crashes for a different reason.
-    let words = "reduce mixed.ir --plugin plugin.so --passes c.transform.Dies -o small.ir";
+    let words = "reduce mixed.ir --plugin plugin.so --passes c.transform.Crash -o small.ir";
     let variables = [("FAULT", "segv, fpe below 4 ops")];
     let ran = bench.run_with(&variables, words.split_whitespace(), "");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
@@ -107,7 +107,7 @@ fn reduce_with_test_skips_crashing_candidates() {
         "--plugin",
         "plugin.so",
         "--passes",
-        "relax.transform.SimplifyExpr,c.transform.Dies",
+        "relax.transform.SimplifyExpr,c.transform.Crash",
         "--test",
         "test $(grep -c onnx {}) = $(grep -c onnx {in})",
         "-o",
@@ -138,7 +138,7 @@ fn bisect_names_the_crashing_pass() {
             "--plugin",
             "plugin.so",
             "--passes",
-            "relax.transform.DeadCodeElimination,c.transform.Dies",
+            "relax.transform.DeadCodeElimination,c.transform.Crash",
             "--test",
             "true {}",
             "-o",
@@ -147,14 +147,14 @@ fn bisect_names_the_crashing_pass() {
         let words = words.into_iter().chain(option.split_whitespace());
         let ran = bench.run_with(&[("FAULT", fault)], words, "");
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
-        let found = "c.transform.Dies of plugin dies fails";
+        let found = "c.transform.Crash of plugin crash fails";
         assert!(ran.stdout.contains(found), "{fault}: {}", ran.stdout);
         assert!(ran.stdout.contains(expected), "{fault}: {}", ran.stdout);
         let replay = "passdock replay found/reproducer --plugin plugin.so";
         assert!(ran.stdout.contains(replay), "{fault}: {}", ran.stdout);
         let words = format!("replay found/reproducer --plugin plugin.so {option}");
         let ran = run_with_fault(&bench, fault, "pass", &words);
-        let same = "same failure: crashed in c.transform.Dies";
+        let same = "same failure: crashed in c.transform.Crash";
         assert!(ran.stdout.contains(same), "{fault}: {}", ran.stdout);
     }
 }
@@ -169,13 +169,13 @@ fn bisect_continues_after_a_crash() {
         "--plugin",
         "plugin.so",
         "--passes",
-        "c.transform.Dies",
+        "c.transform.Crash",
         "--test",
         "test $(grep -c Relu {}) = 2",
     ];
     let ran = bench.run_with(&[("FAULT", "segv the second time")], words, "");
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
-    let found = "c.transform.Dies of plugin dies breaks the model, in function @main";
+    let found = "c.transform.Crash of plugin crash breaks the model, in function @main";
     assert!(ran.stdout.contains(found), "{}", ran.stdout);
 }
 
@@ -184,13 +184,13 @@ fn bisect_and_reduce_report_library_load_crashes() {
     let Some(bench) = bench() else { return };
     for fault in ["segv", "exit", "_exit", "exec"] {
         for words in [
-            "bisect m.ir --test true{} --plugin plugin.so --passes c.transform.Dies",
-            "reduce m.ir --plugin plugin.so --passes c.transform.Dies",
-            "run m.ir --plugin plugin.so --passes c.transform.Dies",
+            "bisect m.ir --test true{} --plugin plugin.so --passes c.transform.Crash",
+            "reduce m.ir --plugin plugin.so --passes c.transform.Crash",
+            "run m.ir --plugin plugin.so --passes c.transform.Crash",
         ] {
             let ran = run_with_fault(&bench, fault, "constructor", words);
             assert_eq!(ran.status, 1, "{fault}: {words}: {}", ran.stderr);
-            let expected = "error[crashed]: library `dies` ";
+            let expected = "error[crashed]: library `crash` ";
             assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
             let file = "the plugin is `plugin.so`";
             assert!(ran.stderr.contains(file), "{fault}: {}", ran.stderr);
@@ -201,7 +201,7 @@ fn bisect_and_reduce_report_library_load_crashes() {
 #[test]
 fn check_and_list_report_library_load_crashes() {
     let Some(bench) = bench() else { return };
-    bench.write("p.toml", "passes = ['c.transform.Dies']\n");
+    bench.write("p.toml", "passes = ['c.transform.Crash']\n");
     for fault in ["segv", "abort", "exit", "_exit", "exec", "hang"] {
         let option = if fault == "hang" { "--timeout 1" } else { "" };
         for words in ["check p.toml", "list ops"] {
@@ -209,7 +209,7 @@ fn check_and_list_report_library_load_crashes() {
             let ran = run_with_fault(&bench, fault, "constructor", &words);
             assert_eq!(ran.status, 1, "{fault}: {words}: {}", ran.stderr);
             assert_eq!(ran.stdout, "", "{fault}: {words}");
-            let expected = "error[crashed]: library `dies` ";
+            let expected = "error[crashed]: library `crash` ";
             assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
             let file = "the plugin is `plugin.so`";
             assert!(ran.stderr.contains(file), "{fault}: {}", ran.stderr);
@@ -224,15 +224,15 @@ fn check_and_list_report_library_load_crashes() {
 #[test]
 fn other_commands_load_no_plugins() {
     let Some(bench) = bench() else { return };
-    bench.write("p.toml", "passes = ['c.transform.Dies']\n");
+    bench.write("p.toml", "passes = ['c.transform.Crash']\n");
     let dir = bench.path("");
     let dir = dir.to_str().expect("a UTF-8 path");
     for words in [
         "explain p.toml --plugin plugin.so",
         "list passes --plugin plugin.so",
-        "list passes c.transform.Dies --plugin plugin.so",
-        "list plugins dies --plugin plugin.so",
-        "list instruments dies.watch --plugin plugin.so",
+        "list passes c.transform.Crash --plugin plugin.so",
+        "list plugins crash --plugin plugin.so",
+        "list instruments crash.watch --plugin plugin.so",
         "inspect plugin.so",
         "convert m.ir out.ir --plugin plugin.so",
         "stats m.ir",
@@ -254,9 +254,9 @@ fn other_commands_load_no_plugins() {
 
 /// A model with an op that a plugin defines.
 const DEFINED: &str = r#"module {
-  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "dies" = 1) {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "crash" = 1) {
     %0 = onnx.Relu(%x) : f32[2]
-    %1 = dies.Op(%0)
+    %1 = crash.Op(%0)
     return %1
   }
 }
@@ -283,7 +283,7 @@ fn convert_and_extract_report_op_definition_crashes() {
             let variables = [("FAULT", fault), ("AT", "infer")];
             let ran = bench.run_with(&variables, words.split_whitespace(), DEFINED);
             assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-            let expected = format!("error[crashed]: definition of `dies.Op` {expected}");
+            let expected = format!("error[crashed]: definition of `crash.Op` {expected}");
             for expected in [&expected, "the plugin is `plugin.so`"] {
                 assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
             }
@@ -294,9 +294,9 @@ fn convert_and_extract_report_op_definition_crashes() {
         let words = format!("extract d.ir --outputs y -o part.ir --plugin plugin.so {option}");
         let ran = run_with_fault(&bench, fault, "infer", &words);
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
-        let expected = format!("warning[crashed]: definition of `dies.Op` {expected}");
+        let expected = format!("warning[crashed]: definition of `crash.Op` {expected}");
         assert!(ran.stderr.contains(&expected), "{fault}: {}", ran.stderr);
-        assert!(bench.read("part.ir").contains("dies.Op"), "{fault}");
+        assert!(bench.read("part.ir").contains("crash.Op"), "{fault}");
         std::fs::remove_file(bench.path("part.ir")).expect("the part");
     }
     // In process, crashes that can be detected are reported, too.
@@ -304,7 +304,7 @@ fn convert_and_extract_report_op_definition_crashes() {
         let words = "convert d.ir out.ir --value-info --plugin plugin.so --in-process";
         let ran = run_with_fault(&bench, fault, "infer", words);
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-        let expected = format!("error[crashed]: definition of `dies.Op` {expected}");
+        let expected = format!("error[crashed]: definition of `crash.Op` {expected}");
         assert!(ran.stderr.contains(&expected), "{fault}: {}", ran.stderr);
         assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
     }
@@ -318,15 +318,15 @@ fn convert_and_extract_report_library_load_crashes() {
         let words = "convert d.ir out.ir --value-info --plugin plugin.so";
         let ran = run_with_fault(&bench, fault, "constructor", words);
         assert_eq!(ran.status, 1, "{fault}: {}", ran.stderr);
-        let expected = "error[crashed]: library `dies` ";
+        let expected = "error[crashed]: library `crash` ";
         assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
         assert_eq!(bench.read("out.ir"), "as it was", "{fault}");
         let words = "extract d.ir --outputs y -o part.ir --plugin plugin.so";
         let ran = run_with_fault(&bench, fault, "constructor", words);
         assert_eq!(ran.status, 0, "{fault}: {}", ran.stderr);
-        let expected = "warning[crashed]: library `dies` ";
+        let expected = "warning[crashed]: library `crash` ";
         assert!(ran.stderr.contains(expected), "{fault}: {}", ran.stderr);
-        assert!(bench.read("part.ir").contains("dies.Op"), "{fault}");
+        assert!(bench.read("part.ir").contains("crash.Op"), "{fault}");
     }
 }
 
@@ -338,22 +338,27 @@ fn blame_reports_pass_and_op_definition_crashes() {
     for (fault, expected) in CRASHES {
         let option = if fault == "hang" { "--timeout 1" } else { "" };
         for (at, passes, subject, model) in [
-            ("pass", "c.transform.Dies", "the pass", "d.ir"),
-            ("pass", "c.transform.Dies", "the pass", "-"),
+            ("pass", "c.transform.Crash", "the pass", "d.ir"),
+            ("pass", "c.transform.Crash", "the pass", "-"),
             (
                 "infer",
                 "relax.transform.InferType",
-                "definition of `dies.Op`",
+                "definition of `crash.Op`",
                 "d.ir",
             ),
-            ("constructor", "c.transform.Dies", "library `dies`", "d.ir"),
+            (
+                "constructor",
+                "c.transform.Crash",
+                "library `crash`",
+                "d.ir",
+            ),
         ] {
             let words = format!("blame {model} y --plugin plugin.so --passes {passes} {option}");
             let variables = [("FAULT", fault), ("AT", at)];
             let ran = bench.run_with(&variables, words.split_whitespace(), DEFINED);
             assert_eq!(ran.status, 1, "{fault}, {at}: {}", ran.stderr);
             let named = match at {
-                "pass" => "in pass c.transform.Dies of plugin `plugin.so`, function @main",
+                "pass" => "in pass c.transform.Crash of plugin `plugin.so`, function @main",
                 _ => "the plugin is `plugin.so`",
             };
             for expected in [&format!("error[crashed]: {subject} {expected}"), named] {
@@ -366,7 +371,7 @@ fn blame_reports_pass_and_op_definition_crashes() {
             assert_eq!(ran.stdout, "", "{fault}, {at}");
         }
         let words =
-            format!("blame d.ir y --plugin plugin.so --passes c.transform.Dies --json {option}");
+            format!("blame d.ir y --plugin plugin.so --passes c.transform.Crash --json {option}");
         let json = run_with_fault(&bench, fault, "pass", &words).json();
         assert_eq!(json["diagnostics"][0]["code"], "crashed", "{fault}");
         assert_eq!(bench.files(), files, "{fault}");
@@ -376,32 +381,32 @@ fn blame_reports_pass_and_op_definition_crashes() {
 #[test]
 fn bisect_of_stdin_continues_after_a_crash() {
     let Some(bench) = bench() else { return };
-    let words = "bisect - --test true{} --plugin plugin.so --passes c.transform.Dies";
+    let words = "bisect - --test true{} --plugin plugin.so --passes c.transform.Crash";
     let variables = [("FAULT", "_exit")];
     let ran = bench.run_with(&variables, words.split_whitespace(), RELUS);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    let found = "c.transform.Dies of plugin dies fails";
+    let found = "c.transform.Crash of plugin crash fails";
     assert!(ran.stdout.contains(found), "{}", ran.stdout);
 }
 
 #[test]
 fn in_process_crashes_are_reported() {
     let Some(bench) = bench() else { return };
-    bench.write("p.toml", "passes = ['c.transform.Dies']\n");
+    bench.write("p.toml", "passes = ['c.transform.Crash']\n");
     for (at, words) in [
         ("constructor", "check p.toml --plugin plugin.so"),
         ("constructor", "list ops --plugin plugin.so"),
         (
             "pass",
-            "reduce m.ir --plugin plugin.so --passes c.transform.Dies",
+            "reduce m.ir --plugin plugin.so --passes c.transform.Crash",
         ),
         (
             "pass",
-            "bisect m.ir --test true{} --plugin plugin.so --passes c.transform.Dies",
+            "bisect m.ir --test true{} --plugin plugin.so --passes c.transform.Crash",
         ),
         (
             "pass",
-            "run m.ir --plugin plugin.so --passes c.transform.Dies",
+            "run m.ir --plugin plugin.so --passes c.transform.Crash",
         ),
     ] {
         for fault in ["segv", "exit 3"] {

@@ -30,7 +30,7 @@ fn flipped_bits_never_crash_silently_or_miscompile() {
                 let bench = Bench::new();
                 bench.write("m.ir", RELUS);
                 let flags = ["-pthread", "-O1"];
-                let Some(library) = compile_c_plugin(&bench, "tests/bad-plugins/dies.c", &flags)
+                let Some(library) = compile_c_plugin(&bench, "tests/bad-plugins/crash.c", &flags)
                 else {
                     return;
                 };
@@ -70,7 +70,7 @@ fn flip(bench: &Bench, good: &[u8], seed: u64) {
     let out = out.unwrap_or_else(|| panic!("{about}: nothing was written\n{}", ran.stdout));
     // A flipped bit in the code may result in a different pass, which does less or sets other attributes. The result
     // must still be a valid model.
-    let passes = ran.stdout.contains("c.transform.Dies  changed");
+    let passes = ran.stdout.contains("c.transform.Crash  changed");
     let is_right = out == expected() || out == RELUS && !passes || is_other_edit(&out);
     assert!(is_right, "{about}:\n{out}\n{}", ran.stdout);
 }
@@ -89,7 +89,7 @@ fn is_other_edit(out: &str) -> bool {
 fn run(bench: &Bench, about: Option<&str>) -> Ran {
     _ = fs::remove_file(bench.path("out.ir"));
     _ = fs::remove_dir_all(bench.path("out.ir.reproducer"));
-    let words = "run m.ir --plugin plugin.so --passes c.transform.Dies -o out.ir --timeout 2";
+    let words = "run m.ir --plugin plugin.so --passes c.transform.Crash -o out.ir --timeout 2";
     let ran = bench.run_with(&[("FAULT", "edit")], words.split(' '), "");
     if let Some(about) = about {
         check_exit(&ran, about);

@@ -8,7 +8,7 @@ use checker::Schema;
 
 use crate::support::{Bench, RELUS, plugin};
 
-pub(crate) const SCHEMA: &str = include_str!("../../../../docs/schemas/answers.schema.json");
+pub(crate) const SCHEMA: &str = include_str!("../../../../docs/schemas/output.schema.json");
 
 const RULES: &str = "rule relu_relu { onnx.Relu(onnx.Relu(%x)) => onnx.Relu(%x) }\n";
 
@@ -74,15 +74,15 @@ fn crash_reports_match_the_schema() {
     let Some(bench) = crate::crashes::bench() else {
         return;
     };
-    let dies = "--plugin plugin.so --passes c.transform.Dies";
+    let crash = "--plugin plugin.so --passes c.transform.Crash";
     for (definition, words) in [
-        ("run", format!("run m.ir {dies} -o out.ir")),
+        ("run", format!("run m.ir {crash} -o out.ir")),
         (
             "replay",
             "replay out.ir.reproducer --plugin plugin.so".to_owned(),
         ),
-        ("bisect", format!("bisect m.ir {dies} --test false{{}}")),
-        ("reduce", format!("reduce m.ir {dies} -o small.ir")),
+        ("bisect", format!("bisect m.ir {crash} --test false{{}}")),
+        ("reduce", format!("reduce m.ir {crash} -o small.ir")),
     ] {
         check(&bench, &[("FAULT", "segv")], definition, &words);
     }

@@ -19,7 +19,7 @@ fn signals_terminate_the_running_check() {
         let lines = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
         let is_check = |line: &Vec<u8>| {
             let line = String::from_utf8_lossy(line);
-            line.contains(&library) && line.contains("--answer")
+            line.contains(&library) && line.contains("--result-dir")
         };
         lines.filter(is_check).count()
     };

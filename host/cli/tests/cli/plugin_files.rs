@@ -6,16 +6,16 @@ use crate::support::{Bench, RELUS, compile_c_plugin, passdock};
 #[allow(clippy::print_stderr, reason = "a skipped test prints a message")]
 fn gdb_stops_at_a_breakpoint_in_a_pass() {
     let bench = Bench::new();
-    if compile_c_plugin(&bench, "tests/bad-plugins/dies.c", &["-pthread", "-g"]).is_none() {
+    if compile_c_plugin(&bench, "tests/bad-plugins/crash.c", &["-pthread", "-g"]).is_none() {
         return;
     }
     bench.write("m.ir", RELUS);
-    let run = "run m.ir --passes c.transform.Dies --plugin plugin.so --in-process";
+    let run = "run m.ir --passes c.transform.Crash --plugin plugin.so --in-process";
     let mut gdb = std::process::Command::new("timeout");
     gdb.args(["60", "gdb", "-q", "-nx", "-batch"]);
     for command in [
         "set breakpoint pending on",
-        "break dies.c:work",
+        "break crash.c:work",
         "run",
         "backtrace 1",
     ] {
@@ -38,5 +38,5 @@ fn gdb_stops_at_a_breakpoint_in_a_pass() {
         return;
     }
     assert!(stdout.contains("Breakpoint 1, work (state="), "{stdout}");
-    assert!(stdout.contains("dies.c:"), "{stdout}");
+    assert!(stdout.contains("crash.c:"), "{stdout}");
 }

@@ -86,6 +86,31 @@ fn display_path(path: &Path) -> String {
 }
 
 /// A batch that can resume: it runs the models without an up-to-date result.
+///
+/// # Examples
+/// ```
+/// # mod passdock {
+/// #     pub use passdock_driver::*;
+/// # }
+/// use passdock::batch::{Batch, Fingerprint, items};
+/// use passdock::pipeline::Request;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let directory = tempfile::tempdir()?;
+/// let models = directory.path().join("models");
+/// std::fs::create_dir(&models)?;
+/// std::fs::write(models.join("first.onnx"), "")?;
+///
+/// let output = directory.path().join("out");
+/// std::fs::create_dir(&output)?;
+/// let fingerprint = Fingerprint::new(&Request::default(), &[]);
+/// let items = items(&[models], &output)?;
+/// let batch = Batch::open(items, &fingerprint, &output.join("results.jsonl"), None, true)?;
+/// assert_eq!((batch.done.len(), batch.left.len()), (0, 1));
+/// // `batch.run` runs the remaining models in worker processes.
+/// # Ok(())
+/// # }
+/// ```
 pub struct Batch<'f> {
     /// The results of the models that are up to date.
     pub done: Vec<ModelResult>,

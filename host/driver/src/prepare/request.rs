@@ -16,6 +16,36 @@ use crate::pipeline_file::built_in::BuiltInPipeline;
 pub(crate) const TRUST: &str = "pass `--trust` if you trust the source of the reproducer";
 
 /// A request to run a pipeline: the options of `passdock run`.
+///
+/// # Examples
+/// ```
+/// # mod passdock {
+/// #     pub use passdock_core::*;
+/// #     pub use passdock_driver::*;
+/// # }
+/// use passdock::{PassInfo, Registry, create_function_pass, pipeline};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let registry = Registry::new();
+/// let info = PassInfo::new("demo.transform.Check").opt_level(0);
+/// registry.register(create_function_pass(info, |_f, _cx| Ok(())))?;
+///
+/// let directory = tempfile::tempdir()?;
+/// let model = directory.path().join("model.ir");
+/// std::fs::write(&model, "module { fn @main(%x: f32[2]) -> (%x: f32[2]) { return %x } }")?;
+/// let request = pipeline::Request {
+///     passes: vec!["demo.transform.Check".to_owned()],
+///     output: Some(directory.path().join("checked.ir")),
+///     model,
+///     ..Default::default()
+/// };
+/// let (report, result) = pipeline::run(&registry, &request, Default::default());
+/// result?;
+/// assert!(report.ok && report.passes[0].name == "demo.transform.Check");
+/// assert!(directory.path().join("checked.ir").is_file());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {

@@ -16,6 +16,43 @@ use crate::reproducer::{
 use passdock_core::{Diagnostic, ErrorKind, PassError, Plugin, Registry, Severity};
 
 /// A parsed reproducer.
+///
+/// # Examples
+/// ```
+/// # mod passdock {
+/// #     pub use passdock_core::*;
+/// #     pub use passdock_driver::*;
+/// # }
+/// use passdock::oracle::Verdict;
+/// use passdock::replay::{ReplayResult, Reproducer};
+/// use passdock::{PassInfo, Registry, create_function_pass, pipeline};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let registry = Registry::new();
+/// let info = PassInfo::new("demo.transform.Fail").opt_level(0);
+/// registry.register(create_function_pass(info, |_f, _cx| Err("not implemented".into())))?;
+///
+/// let directory = tempfile::tempdir()?;
+/// let model = directory.path().join("model.ir");
+/// std::fs::write(&model, "module { fn @main(%x: f32[2]) -> (%x: f32[2]) { return %x } }")?;
+/// let request = pipeline::Request {
+///     passes: vec!["demo.transform.Fail".to_owned()],
+///     reproducer_dir: Some(directory.path().to_owned()),
+///     model,
+///     ..Default::default()
+/// };
+/// let (report, _failure) = pipeline::run(&registry, &request, Default::default());
+/// let written = report.reproducer.ok_or("no reproducer")?;
+///
+/// let reproducer = Reproducer::open(written.as_ref(), false)?;
+/// // The reproducer has no test command.
+/// let mut oracle = |_: &_, _: &_| Ok(Verdict::Unknown);
+/// let request = pipeline::Request::default();
+/// let replay = reproducer.replay(&registry, request, false, &mut oracle, Default::default());
+/// assert_eq!(replay.result, ReplayResult::Same);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Reproducer {
     dir: PathBuf,

@@ -5,7 +5,7 @@ use passdock_plugin_api::prelude::*;
 pub(crate) const ODD: OpDef = OpDef::new("bad.Odd", 1)
     .operands(1, 1)
     .attrs(attrs![
-        /// What goes wrong.
+        /// The kind of violation.
         how: string = "panics",
     ])
     .traits(OpTraits::PURE)

@@ -21,7 +21,7 @@ use crate::show::TextTable;
 use crate::{child, request, show};
 
 /// Files in the directory of a check: its result, its trail, and its captured output.
-const RESULT_FILE: &str = "answer.json";
+const RESULT_FILE: &str = "result.json";
 const TRAIL: &str = "trail";
 const OUTPUT: &str = "output";
 
@@ -56,7 +56,7 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let checks = chosen(&args.only)?;
-    if let Some(dir) = &args.answer {
+    if let Some(dir) = &args.result_dir {
         return result(&args, &checks, dir);
     }
     // Errors of the command line are reported once instead of by each check.
@@ -122,7 +122,7 @@ fn result(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow:
         _ = set_parent_process_death_signal(Some(Signal::KILL));
     }
     let ([check], [file]) = (checks, &args.files[..]) else {
-        anyhow::bail!("`--answer` takes one check of one plugin");
+        anyhow::bail!("`--result-dir` takes one check of one plugin");
     };
     let unwritten = "could not write the result of a check";
     let trail = Trail::new(&dir.join(TRAIL)).context(unwritten)?;
@@ -217,7 +217,7 @@ fn start(
     let output = File::create(dir.join(OUTPUT))?;
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["plugin", "check", "--only", check.name]);
-    command.arg("--answer").arg(dir);
+    command.arg("--result-dir").arg(dir);
     for (flag, paths) in [
         ("--model", &args.model),
         ("--plugin", &args.plugins.plugin),

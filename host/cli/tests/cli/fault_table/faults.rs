@@ -2,11 +2,11 @@
 
 /// A fault.
 pub(super) struct Fault {
-    /// Its description in the table.
+    /// The description in the table.
     pub(super) what: &'static str,
     /// Where the plugin causes it.
     pub(super) place: &'static str,
-    /// Its name in `dies.c`; for `file`, a change of the file.
+    /// The name in `crashes.c`; for `file`, a change of the file.
     pub(super) name: &'static str,
     /// Whether the run succeeds nevertheless.
     pub(super) harmless: bool,

@@ -9,9 +9,9 @@ use self::faults::{ELSEWHERE, FILE, Fault, PASS, TABLE};
 use crate::support::{Bench, REPOSITORY, Ran, compile_c_plugin};
 
 const MODEL: &str = r#"module {
-  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "dies" = 1) {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "crash" = 1) {
     %0 = onnx.Relu(%x) : f32[2]
-    %1 = dies.Op(%0) : f32[*]
+    %1 = crash.Op(%0) : f32[*]
     return %1
   }
 }
@@ -19,9 +19,9 @@ const MODEL: &str = r#"module {
 
 /// A model with an op that can be evaluated.
 const CONSTANT: &str = r#"module {
-  fn @main() -> (%y: f32[2]) opset("dies" = 1) {
+  fn @main() -> (%y: f32[2]) opset("crash" = 1) {
     %0 = const f32[2] [1.0, 2.0]
-    %1 = dies.Op(%0) : f32[2]
+    %1 = crash.Op(%0) : f32[2]
     return %1
   }
 }
@@ -55,7 +55,7 @@ fn needs_time_limit(fault: &Fault) -> bool {
 fn bench() -> Option<Bench> {
     let bench = Bench::new();
     bench.write("m.ir", MODEL);
-    compile_c_plugin(&bench, "tests/bad-plugins/dies.c", &["-pthread"])?;
+    compile_c_plugin(&bench, "tests/bad-plugins/crash.c", &["-pthread"])?;
     Some(bench)
 }
 
@@ -172,10 +172,10 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
         "decompose" => "relax.transform.DecomposeOps",
         _ => "relax.transform.InferType",
     };
-    let passes = format!("c.transform.Dies,{last}");
+    let passes = format!("c.transform.Crash,{last}");
     words.extend(["--passes", &passes]);
     if matches!(fault.place, "before" | "after" | "failed" | "destroy") {
-        words.extend(["--instrument", "dies.watch"]);
+        words.extend(["--instrument", "crash.watch"]);
     }
     match in_process {
         true => words.push("--in-process"),
@@ -254,8 +254,8 @@ fn summary(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
         parts.push(without_machine_details(sentence, plugins) + ".");
     }
     let named = [
-        ("pass c.transform.Dies", "pass"),
-        ("pass `c.transform.Dies`", "pass"),
+        ("pass c.transform.Crash", "pass"),
+        ("pass `c.transform.Crash`", "pass"),
         ("@main", "function"),
         ("`plugin.so`", "plugin"),
     ];
@@ -265,7 +265,7 @@ fn summary(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     if ran.status > 0 && !names.is_empty() {
         parts.push(format!("Names {}.", names.join(", ")));
     }
-    if ran.stderr.contains("= note: instrument `dies.watch`") {
+    if ran.stderr.contains("= note: instrument `crash.watch`") {
         parts.push("A note names the instrument.".to_owned());
     }
     if has_reproducer {
@@ -344,8 +344,8 @@ fn with_defect(good: &[u8], defect: &str) -> Vec<u8> {
         }
         "kind" => put("kind = \"function\"", b"kind = \"fraction\""),
         "name" => put(
-            "name = \"c.transform.Dies\"",
-            b"name = \"c_transform_Dies\"",
+            "name = \"c.transform.Crash\"",
+            b"name = \"c_transform_Crash\"",
         ),
         _ => panic!("{defect} is not a file defect"),
     }

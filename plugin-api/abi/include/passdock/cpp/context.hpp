@@ -218,8 +218,8 @@ private:
 
 /* Whether a target supports an op, according to op definitions. */
 struct support {
-    enum kind { taken, refused, unsaid } answer;
-    std::string why; /* the reason, if it is refused */
+    enum kind { supported, unsupported, unknown } kind;
+    std::string why; /* the reason, if it is unsupported */
 };
 
 /* The context of a running pass or instrument. Valid until the function that received it returns. */
@@ -303,7 +303,7 @@ public:
     std::optional<std::vector<value_id>> evaluate(function &f, op_id op, uint64_t max_bytes) {
         passdock_evaluate_desc desc = PASSDOCK_EVALUATE_DESC_INIT;
         desc.max_bytes = max_bytes;
-        return answers(f, op, [&](passdock_value_id *out, size_t count) {
+        return produced(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, evaluate)(handle_, f.handle(), op.raw, &desc, out, count);
         });
     }
@@ -314,7 +314,7 @@ public:
         std::vector<uint32_t> raw = detail::raw(operands);
         passdock_evaluate_desc desc = PASSDOCK_EVALUATE_DESC_INIT;
         desc.max_bytes = max_bytes;
-        return answers(f, op, [&](passdock_value_id *out, size_t count) {
+        return produced(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, evaluate_with)(handle_, f.handle(), op.raw, raw.data(),
                                                                 raw.size(), &desc, out, count);
         });
@@ -322,22 +322,22 @@ public:
     /* Inserts the decomposition of an op before the op, and returns a replacement for each result.
      * Returns nothing if there is none. */
     std::optional<std::vector<value_id>> decompose(function &f, op_id op) {
-        return answers(f, op, [&](passdock_value_id *out, size_t count) {
+        return produced(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, decompose)(handle_, f.handle(), op.raw, out, count);
         });
     }
     /* As `decompose`, with the body for back ends. */
     std::optional<std::vector<value_id>> legalize(function &f, op_id op) {
-        return answers(f, op, [&](passdock_value_id *out, size_t count) {
+        return produced(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, legalize)(handle_, f.handle(), op.raw, out, count);
         });
     }
     /* Checks whether a target supports an op, according to op definitions. */
     support supports(function &f, op_id op, std::string_view target) {
         auto status = PASSDOCK_CPP_CALL(host_->ops, supports)(handle_, f.handle(), op.raw, str(target));
-        if (status == PASSDOCK_STATUS_NOT_FOUND) return {support::unsaid, {}};
-        if (auto why = complaint(f, status)) return {support::refused, *why};
-        return {support::taken, {}};
+        if (status == PASSDOCK_STATUS_NOT_FOUND) return {support::unknown, {}};
+        if (auto why = complaint(f, status)) return {support::unsupported, *why};
+        return {support::supported, {}};
     }
     /* Checks the number of operands and the attributes of an op. Returns an error message, or nothing. */
     std::optional<std::string> check_op(function &f, op_id op) {
@@ -359,7 +359,7 @@ private:
         return setting(value, std::move(name)).get<T>();
     }
     template <class Ask>
-    static std::optional<std::vector<value_id>> answers(function &f, op_id op, Ask ask) {
+    static std::optional<std::vector<value_id>> produced(function &f, op_id op, Ask ask) {
         std::vector<uint32_t> values(f.result_count(op), PASSDOCK_NONE);
         passdock_status status = ask(values.data(), values.size());
         if (status == PASSDOCK_STATUS_NOT_FOUND) return std::nullopt;

@@ -116,7 +116,7 @@ private:
  * The host calls its functions on any thread, and on several threads at the same time. */
 class op_definition {
 public:
-    using answer = void (*)(op_call &);
+    using callback = void (*)(op_call &);
 
     /* Sets the minimum and maximum number of operands; UINT32_MAX: no limit. */
     op_definition &operands(uint32_t least, uint32_t most) {
@@ -141,38 +141,38 @@ public:
     }
     /* Sets the type inference. It may depend only on attributes, versions of domains, and the types and
      * known elements of operands: as long as these are the same, the host may reuse the result. */
-    op_definition &infer(answer function) {
+    op_definition &infer(callback function) {
         infer_ = function;
         return *this;
     }
     /* Sets the evaluation, which is called only if all operands are constant. */
-    op_definition &evaluate(answer function) {
+    op_definition &evaluate(callback function) {
         evaluate_ = function;
         return *this;
     }
     /* Sets the decomposition into other ops. */
-    op_definition &decompose(answer function) {
+    op_definition &decompose(callback function) {
         decompose_ = function;
         return *this;
     }
     /* Sets the decomposition for back ends without the op. */
-    op_definition &legalize(answer function) {
+    op_definition &legalize(callback function) {
         legalize_ = function;
         return *this;
     }
     /* Sets the function that describes the op in requested layouts. */
-    op_definition &layout(answer function) {
+    op_definition &layout(callback function) {
         layout_ = function;
         return *this;
     }
     /* Sets the function that describes the op in the layouts that the vendor prefers. */
-    op_definition &alter_layout(answer function) {
+    op_definition &alter_layout(callback function) {
         alter_layout_ = function;
         return *this;
     }
     /* Sets the function that decides whether one of these targets supports the op. If the target
      * doesn't, it throws an `error` with the reason. */
-    op_definition &supports(std::vector<std::string> targets, answer function) {
+    op_definition &supports(std::vector<std::string> targets, callback function) {
         targets_ = std::move(targets);
         supports_ = function;
         return *this;
@@ -190,8 +190,8 @@ private:
     uint64_t traits_ = 0;
     std::vector<attr_line> attrs_;
     std::vector<std::string> targets_;
-    answer infer_ = nullptr, evaluate_ = nullptr, decompose_ = nullptr, legalize_ = nullptr;
-    answer layout_ = nullptr, alter_layout_ = nullptr, supports_ = nullptr;
+    callback infer_ = nullptr, evaluate_ = nullptr, decompose_ = nullptr, legalize_ = nullptr;
+    callback layout_ = nullptr, alter_layout_ = nullptr, supports_ = nullptr;
 };
 
 } // namespace v0_4

@@ -241,14 +241,14 @@ inline passdock_status watch_report(void *state, passdock_context *handle, passd
 }
 
 /* The functions of an op definition. */
-struct answers_of {
-    op_definition::answer infer, evaluate, decompose, legalize, layout, alter_layout, supports;
+struct op_functions {
+    op_definition::callback infer, evaluate, decompose, legalize, layout, alter_layout, supports;
 };
 
-template <op_definition::answer answers_of::*Which>
-passdock_status answer_op(void *state, passdock_op_call *handle, const passdock_function_ref *ref,
+template <op_definition::callback op_functions::*Which>
+passdock_status call_op_function(void *state, passdock_op_call *handle, const passdock_function_ref *ref,
                           passdock_op_id op) noexcept {
-    auto it = static_cast<const bound<answers_of> *>(state);
+    auto it = static_cast<const bound<op_functions> *>(state);
     return gate(
         [&] {
             op_call call(it->host, handle, *ref, op_id(op));
@@ -303,7 +303,7 @@ public:
         instruments_.push_back(entry);
     }
     void op(std::string_view name, int64_t since, op_definition definition) {
-        using detail::answers_of;
+        using detail::op_functions;
         definitions_.push_back(std::move(definition));
         const op_definition &kept = definitions_.back();
         passdock_op_entry entry{};
@@ -312,15 +312,15 @@ public:
         entry.min_operands = kept.least_;
         entry.max_operands = kept.most_;
         entry.traits = kept.traits_;
-        entry.state = bind(answers_of{kept.infer_, kept.evaluate_, kept.decompose_, kept.legalize_, kept.layout_,
+        entry.state = bind(op_functions{kept.infer_, kept.evaluate_, kept.decompose_, kept.legalize_, kept.layout_,
                                       kept.alter_layout_, kept.supports_});
-        if (kept.infer_ != nullptr) entry.infer = detail::answer_op<&answers_of::infer>;
-        if (kept.evaluate_ != nullptr) entry.evaluate = detail::answer_op<&answers_of::evaluate>;
-        if (kept.decompose_ != nullptr) entry.decompose = detail::answer_op<&answers_of::decompose>;
-        if (kept.legalize_ != nullptr) entry.legalize = detail::answer_op<&answers_of::legalize>;
-        if (kept.layout_ != nullptr) entry.layout = detail::answer_op<&answers_of::layout>;
-        if (kept.alter_layout_ != nullptr) entry.alter_layout = detail::answer_op<&answers_of::alter_layout>;
-        if (kept.supports_ != nullptr) entry.supports = detail::answer_op<&answers_of::supports>;
+        if (kept.infer_ != nullptr) entry.infer = detail::call_op_function<&op_functions::infer>;
+        if (kept.evaluate_ != nullptr) entry.evaluate = detail::call_op_function<&op_functions::evaluate>;
+        if (kept.decompose_ != nullptr) entry.decompose = detail::call_op_function<&op_functions::decompose>;
+        if (kept.legalize_ != nullptr) entry.legalize = detail::call_op_function<&op_functions::legalize>;
+        if (kept.layout_ != nullptr) entry.layout = detail::call_op_function<&op_functions::layout>;
+        if (kept.alter_layout_ != nullptr) entry.alter_layout = detail::call_op_function<&op_functions::alter_layout>;
+        if (kept.supports_ != nullptr) entry.supports = detail::call_op_function<&op_functions::supports>;
         auto &targets = targets_.emplace_back();
         for (const std::string &target : kept.targets_) targets.push_back(str(target));
         entry.targets = targets.data();

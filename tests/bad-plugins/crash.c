@@ -438,11 +438,11 @@ static passdock_status failed(void *instance, passdock_context *context,
     return at("failed");
 }
 
-PASSDOCK_MANIFEST("dies", "0.1.0",
-                  PASSDOCK_PASS("c.transform.Dies", "function", 0,
+PASSDOCK_MANIFEST("crash", "0.1.0",
+                  PASSDOCK_PASS("c.transform.Crash", "function", 0,
                                 "summary = \"Does what it mustn't.\"\n")
-                  PASSDOCK_OP("dies.Op", 1)
-                  PASSDOCK_INSTRUMENT("dies.watch", ""));
+                  PASSDOCK_OP("crash.Op", 1)
+                  PASSDOCK_INSTRUMENT("crash.watch", ""));
 
 static passdock_pass_entry pass;
 static passdock_op_entry op;
@@ -466,7 +466,7 @@ static void spoil_table(void) {
     if (is("a kind that isn't")) pass.kind = 77;
     if (is("no function")) pass.run_function = NULL;
     if (is("no op")) plugin.op_count = 0;
-    if (is("another op")) op.name = passdock_text("dies.Another");
+    if (is("another op")) op.name = passdock_text("crash.Another");
     if (is("no create")) instrument.create = NULL;
 }
 
@@ -485,17 +485,17 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host, passdoc
     if (is("table that is nowhere")) return (const void *)8;
     if (is("table that isn't aligned")) return (const void *)((const char *)&plugin + 1);
     at("load");
-    pass.name = passdock_text("c.transform.Dies");
+    pass.name = passdock_text("c.transform.Crash");
     pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = work;
-    op.name = passdock_text("dies.Op");
+    op.name = passdock_text("crash.Op");
     op.since = 1;
     op.min_operands = 1;
     op.max_operands = 1;
     op.infer = infer;
     if (is_at("evaluate")) op.evaluate = evaluate, op.traits = PASSDOCK_TRAIT_PURE;
     if (is_at("decompose")) op.decompose = decompose;
-    instrument.name = passdock_text("dies.watch");
+    instrument.name = passdock_text("crash.watch");
     instrument.create = create;
     instrument.destroy = destroy;
     instrument.enter_pass_ctx = enter;

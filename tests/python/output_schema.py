@@ -1,9 +1,9 @@
-"""Validates the --json output of commands with docs/schemas/answers.schema.json. It supports the keywords used there."""
+"""Validates the --json output of commands with docs/schemas/output.schema.json. It supports the keywords used there."""
 
 import json
 from pathlib import Path
 
-SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "docs/schemas/answers.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "docs/schemas/output.schema.json").read_text())
 TYPES = {
     "array": list, "boolean": bool, "integer": int, "number": (int, float), "null": type(None), "object": dict, "string": str,
 }
