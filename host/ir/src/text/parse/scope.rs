@@ -15,9 +15,9 @@ pub(super) enum Key {
 pub(super) struct Scope {
     /// The value of each name.
     values: FxHashMap<Key, ValueId>,
-    /// The names in the order of their definitions, with the at of each.
+    /// The names in the order of their definitions, with the position of each.
     log: Vec<(Key, usize)>,
-    /// The last value of each name in an ended region, and the at of its definition.
+    /// The last value of each name in an ended region, and the position of its definition.
     ended: FxHashMap<SymbolId, (ValueId, usize)>,
 }
 
@@ -40,7 +40,7 @@ impl Scope {
         }
     }
 
-    /// Returns the last value of a name in an ended region, and the at of its definition.
+    /// Returns the last value of a name in an ended region, and the position of its definition.
     pub(super) fn ended(&self, name: SymbolId) -> Option<(ValueId, usize)> {
         self.ended.get(&name).copied()
     }
@@ -50,7 +50,7 @@ impl Scope {
         self.values.get(&key).copied()
     }
 
-    /// Defines a name; the error is the at of an earlier definition.
+    /// Defines a name; the error is the position of an earlier definition.
     pub(super) fn define(&mut self, key: Key, value: ValueId, at: usize) -> Result<(), usize> {
         if self.values.insert(key, value).is_some() {
             let known = self.log.iter().find(|(known, _)| *known == key);

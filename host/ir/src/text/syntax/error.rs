@@ -54,7 +54,7 @@ impl ParseError {
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distances = known
         .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(name, name), name));
+        .map(|known| (strsim::damerau_levenshtein(name, known), known));
     let near = distances.filter(|&(distance, _)| distance <= name.len().div_ceil(3));
     near.min().map(|(_, name)| name)
 }
