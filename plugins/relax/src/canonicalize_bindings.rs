@@ -94,8 +94,8 @@ fn rebuilt_tuple(f: &Function, op: OpId) -> Option<ValueId> {
 /// the type of a copy in a branch may contradict that of a later copy.
 fn refine_from_copies(f: &mut Function, copies: &[(OpId, ValueId)]) -> PassResult {
     for &(op, original) in copies {
-        let region_of = f.defining_op(original).map(|def| f.parent_region(def));
-        if region_of == Some(f.parent_region(op)) && declares_more(f, op, original) {
+        let defining = f.defining_op(original).map(|def| f.parent_region(def));
+        if defining == Some(f.parent_region(op)) && declares_more(f, op, original) {
             // If the types contradict each other, the copy stays.
             unless_no_match(f.set_type(original, f.type_id(f.result(op, 0))))?;
         }

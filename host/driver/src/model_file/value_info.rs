@@ -39,9 +39,9 @@ fn yielded(f: &Function) -> impl Iterator<Item = ValueId> {
     let ends = |op: &OpId| f.terminator(f.op(*op).parent) == Some(*op);
     let ends = f.walk(f.body()).filter(ends);
     ends.flat_map(move |op| {
-        let region_of = f.op(op).parent;
+        let parent = f.op(op).parent;
         let values = f.operands(op).iter().map(|slot| slot.value);
-        values.filter(move |value| value.is_some() && f.region_of(*value) == region_of)
+        values.filter(move |value| value.is_some() && f.region_of(*value) == parent)
     })
 }
 

@@ -424,7 +424,7 @@ impl Transfer<'_> {
             return known;
         }
         // A region is copied before the ops in it.
-        let copied = |region_of| region_of == self.root || self.regions.contains_key(&region_of);
+        let copied = |region| region == self.root || self.regions.contains_key(&region);
         let copied = self.source.is_some() || copied(self.source().region_of(value));
         let copy = match self.source().as_constant(value) {
             Some(constant) if copied => self.constant(value, constant),
@@ -438,9 +438,9 @@ impl Transfer<'_> {
         let ty = self.ty(self.source().constant(constant).ty);
         let data = self.source().constant_data(constant).clone();
         // A constant of a copied region moves to the copy, which may yield it.
-        let region_of = self.regions.get(&self.source().region_of(value));
-        let region_of = region_of.copied().unwrap_or(self.into.body);
-        let copy = self.into.insert_constant(ty, data, region_of);
+        let region = self.regions.get(&self.source().region_of(value));
+        let region = region.copied().unwrap_or(self.into.body);
+        let copy = self.into.insert_constant(ty, data, region);
         self.take_name(value, copy);
         copy
     }

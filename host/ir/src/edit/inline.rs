@@ -78,9 +78,9 @@ impl Function {
             return;
         }
         let is_default = value.is_some() && self.value(value).flags & Value::KIND == Value::ARG;
-        let region_of = if is_default { record.region } else { into };
-        if region_of != self.body {
-            self.nested_constants.entry(region_of).or_default().push(id);
+        let region = if is_default { record.region } else { into };
+        if region != self.body {
+            self.nested_constants.entry(region).or_default().push(id);
         }
         if is_default {
             return;

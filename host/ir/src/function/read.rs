@@ -339,12 +339,12 @@ impl Function {
 
     /// Whether `value` may be an operand of an op right before `before` in `region` (NONE: at its end).
     pub fn is_visible(&self, value: ValueId, region: RegionId, before: OpId) -> bool {
-        let (region_of, def) = (self.region_of(value), self.defining_op(value));
-        if region_of.is_none() {
+        let (defining, def) = (self.region_of(value), self.defining_op(value));
+        if defining.is_none() {
             return true;
         }
         let (mut region, mut before) = (region, before);
-        while region != region_of {
+        while region != defining {
             before = self.region(region).parent;
             if before.is_none() {
                 return false;

@@ -237,7 +237,7 @@ struct Way {
 }
 
 impl Way {
-    /// Returns the coord of a result in the operand. `round` is applied after each operation.
+    /// Returns the coordinate of a result in the operand. `round` is applied after each operation.
     fn coord(&self, at: usize, line: &Line, round: fn(f64) -> f64) -> f64 {
         let (old, new, at) = (line.old as f64, line.new as f64, at as f64);
         let scale = round(line.scale);
@@ -266,7 +266,7 @@ impl Way {
         }
     }
 
-    /// Whether a result's coord is outside of the operand, where `tf_crop_and_resize` extrapolates.
+    /// Whether a result's coordinate is outside of the operand, where `tf_crop_and_resize` extrapolates.
     fn is_outside(&self, at: usize, line: &Line) -> Result<bool, NotFolded> {
         let outside = |round| {
             let coord = self.coord(at, line, round);
@@ -275,7 +275,7 @@ impl Way {
         let (exact, rounded) = (outside(double), outside(single));
         let is_cropped = self.coord == "tf_crop_and_resize";
         if is_cropped && exact != rounded {
-            return reject!("whether a coord is outside of the operand depends on rounding");
+            return reject!("whether a coordinate is outside of the operand depends on rounding");
         }
         Ok(is_cropped && exact)
     }
@@ -287,7 +287,7 @@ impl Way {
             return Ok(at.min(last));
         }
         if self.is_outside(at, line)? {
-            return reject!("a coord is outside of the operand");
+            return reject!("a coordinate is outside of the operand");
         }
         let [exact, single] =
             [double as fn(f64) -> f64, single].map(|round| self.round(self.coord(at, line, round)));
@@ -319,7 +319,7 @@ impl Way {
         };
         let reach = if self.mode == "cubic" { 2.0 } else { 1.0 } / squeeze;
         if !(coord.abs() < 1e9 && reach < 1e6) {
-            return reject!("coord {coord} or filter size {reach} is out of range");
+            return reject!("coordinate {coord} or filter size {reach} is out of range");
         }
         let first = coord.floor();
         let start = (-reach).floor() as i64 + 1;

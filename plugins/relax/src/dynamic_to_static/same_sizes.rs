@@ -161,9 +161,9 @@ fn is_visible(f: &Function, value: ValueId, op: OpId) -> bool {
     let Some(producer) = f.defining_op(value).filter(|&producer| f.is_live(producer)) else {
         return false;
     };
-    let region_of = f.parent_region(producer);
+    let defining = f.parent_region(producer);
     let mut region = f.parent_region(op);
-    while region != region_of {
+    while region != defining {
         match f.parent_op(region) {
             Some(around) => region = f.parent_region(around),
             None => return false,

@@ -353,12 +353,12 @@ impl Search {
 
     /// Whether an op always runs if a value is computed.
     fn runs_with(&self, f: &Function, op: OpId, value: ValueId) -> bool {
-        let region_of = match f.defining_op(value) {
+        let defining = match f.defining_op(value) {
             Some(producer) => f.parent_region(producer),
             None => return false,
         };
         let mut region = f.parent_region(op);
-        while region != region_of {
+        while region != defining {
             match self.sure.get(&region) {
                 Some(&around) => region = around,
                 None => return false,
