@@ -9,7 +9,7 @@ use passdock::config::ConfigError;
 use passdock::ir::EditFailure;
 use passdock::sdk::EditError;
 use passdock::{Cause, ErrorKind, PassError};
-use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBaseException, PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -132,8 +132,14 @@ fn describe_with_line(py: Python<'_>, error: &PyErr) -> String {
 
 /// Returns the line of the program's code in an exception's traceback, `passes.py:24`.
 fn line(py: Python<'_>, error: &PyErr) -> Option<String> {
-    let line = errors(py).and_then(|errors| errors.call_method1("_line", (error.value(py),)));
+    let raised = with_traceback(py, error);
+    let line = errors(py).and_then(|errors| errors.call_method1("_line", (raised,)));
     line.ok()?.extract().ok()?
+}
+
+/// Returns an exception with its traceback, which `PyErr::value` omits before Python 3.12.
+fn with_traceback(py: Python<'_>, error: &PyErr) -> Py<PyBaseException> {
+    error.clone_ref(py).into_value(py)
 }
 
 /// Clears the exception of an earlier pass on this thread, before another pass begins.
@@ -278,8 +284,9 @@ pub(crate) fn interrupted() -> Option<PassError> {
 fn remark(py: Python<'_>, raised: &PyErr, error: &PassError) {
     let location = (&error.pass, &error.function, &error.op, &error.location);
     let Ok(errors) = errors(py) else { return };
+    let raised = with_traceback(py, raised);
     // If the exception doesn't support notes, it is raised without.
-    let _ = errors.call_method1("_remark", (raised.value(py), location, &error.notes));
+    let _ = errors.call_method1("_remark", (raised, location, &error.notes));
 }
 
 fn package_error(py: Python<'_>, error: &PassError) -> PyResult<PyErr> {
