@@ -20,8 +20,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 
-from output_schema import misfit
 from numerics import F16, F32, I64, STRING, Failed, claim, save, tensor
+from output_schema import misfit
 
 ROOT = Path(__file__).resolve().parents[2]
 F64 = TensorProto.DOUBLE
