@@ -15,7 +15,7 @@ TOML
 error:error[pass-failed]: The op isn't liked.
 exception:error[pass-panicked]: the pass panicked: basic_string
 number:panicked: exception of a type other than std::exception
-refusal:is used by op8 (return); replace the uses first
+rejection:is used by op8 (return); replace the uses first
 type:error[pass-failed]: invalid value for `what`: expected an integer
 unknown:unknown option `waht`; declare it in PASSDOCK_PLUGIN
 stopped:error[throws::said]: It was said before.

@@ -101,7 +101,7 @@ same own/m.onnx own/n.onnx
 echo "files that aren't plugins are reported"
 mkdir broken
 hello=../plugins/hello_pass.dll
-refuses() { # FILE MESSAGE; the file's bytes are standard input
+rejects() { # FILE MESSAGE; the file's bytes are standard input
   cat >"broken/$1"
   prints "$1" in_wine list --plugin-dir broken
   prints "$2" in_wine list --plugin-dir broken
@@ -112,12 +112,12 @@ import struct, sys
 data = bytearray(open(sys.argv[1], "rb").read())
 (header,) = struct.unpack_from("<I", data, 0x3C)
 struct.pack_into("<H", data, header + 4, 0xAA64)
-sys.stdout.buffer.write(data)' $hello | refuses arm.dll "found a Windows library for aarch64"
-head -c $(($(wc -c <$hello) / 2)) $hello | refuses cut.dll "the file is truncated"
-refuses empty.dll "the file is empty" </dev/null
-refuses other.dll "missing symbol" <../bin/bcryptprimitives.dll
-echo -n text | refuses text.dll "expected a shared library"
-refuses linux.so "it is a library for Linux" </dev/null
+sys.stdout.buffer.write(data)' $hello | rejects arm.dll "found a Windows library for aarch64"
+head -c $(($(wc -c <$hello) / 2)) $hello | rejects cut.dll "the file is truncated"
+rejects empty.dll "the file is empty" </dev/null
+rejects other.dll "missing symbol" <../bin/bcryptprimitives.dll
+echo -n text | rejects text.dll "expected a shared library"
+rejects linux.so "it is a library for Linux" </dev/null
 
 echo "a failure has an exit status and a reproducer"
 run=(exits 1 in_wine run digits.onnx -o failed.onnx --passes bad.transform.Panic --plugin-dir ../failing)

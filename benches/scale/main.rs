@@ -188,7 +188,7 @@ fn measure(name: &str, steps: &[Step], models: &[Model], context: &PassContext) 
         let mut fastest: Option<Duration> = None;
         for _ in 0..RUNS {
             let Some(time) = model.time(step, context) else {
-                return line + "          - (refused)";
+                return line + "          - (rejected)";
             };
             fastest = Some(fastest.map_or(time, |fastest| fastest.min(time)));
             if time > LONG {

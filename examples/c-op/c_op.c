@@ -11,9 +11,9 @@
 static const passdock_host *host;
 
 /* Reports why the function has no result. */
-static passdock_status refuse(passdock_op_call *call, const char *reason) {
-    host->definitions->refuse(call, passdock_text(reason));
-    return PASSDOCK_STATUS_REFUSED;
+static passdock_status reject(passdock_op_call *call, const char *reason) {
+    host->definitions->reject(call, passdock_text(reason));
+    return PASSDOCK_STATUS_REJECTED;
 }
 
 /* Describes a value's type in `desc` and `dims`. Returns 0 if it isn't a tensor of known rank. */
@@ -78,16 +78,16 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
 
     if (attr != NULL) {
         uint32_t bits = (uint32_t)attr->bits;
-        if (attr->kind != PASSDOCK_ATTR_FLOAT) return refuse(call, "`scale` is not a float");
+        if (attr->kind != PASSDOCK_ATTR_FLOAT) return reject(call, "`scale` is not a float");
         memcpy(&scale, &bits, sizeof scale);
     }
     /* A function has one record for each type, so pointers can be compared. */
     if (x_type == NULL || x_type != y_type || x_type->dtype != PASSDOCK_DTYPE_F32 ||
         !describe(view, x, &desc, dims)) {
-        return refuse(call, "only f32 operands of the same shape can be evaluated");
+        return reject(call, "only f32 operands of the same shape can be evaluated");
     }
     if (!elements(function, x, &a) || !elements(function, y, &b) || a.len != b.len) {
-        return refuse(call, "could not read the operands");
+        return reject(call, "could not read the operands");
     }
     status = host->definitions->allocate_result(call, 0, &desc, a.len, &room);
     if (status != PASSDOCK_OK) return status;

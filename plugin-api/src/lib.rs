@@ -45,7 +45,7 @@
 //!   [`Function::type_of`], [`Function::int`] and similar functions for attributes, [`Function::constant_data`]. These
 //!   functions read the host's memory directly.
 //! - Editing: [`Function::replace_op`], [`Function::replace_op_with`], [`Function::create_op`], [`Function::erase_op`],
-//!   [`Function::set_attr`], …. An edit is done completely, or returns an error and changes nothing.
+//!   [`Function::set_attr`], …. An edit succeeds, or returns an error and changes nothing.
 //!   [`Function::replace_with_and_erase_dead`] also erases ops that become dead.
 //! - Functions: [`Module::outline`] moves ops to a new function, [`Function::create_call`] creates a call,
 //!   [`Function::callee`] returns the function that an op calls, [`Function::clone_ops_from`] copies ops from another
@@ -67,7 +67,7 @@
 //!
 //! # Versions
 //!
-//! The project's README describes the compatibility of hosts and plugins, before and after version 1.0. The plugin's
+//! `docs/versioning.md` describes the compatibility of hosts and plugins, before and after version 1.0. The plugin's
 //! manifest states the versions that it needs; [`plugin!`] generates it.
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
@@ -96,8 +96,8 @@ pub mod prelude {
         Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic,
         Dim, EditError, Function, FunctionBuilder, FunctionKind, Functor, Instrument, LaidOut,
         Match, Module, MutateResult, Mutated, Mutation, Mutator, NoMatch, OpBuilder, OpCall, OpDef,
-        OpId, OpKind, OpResult, OpTraits, OptionValue, Options, PassContext, PassError, PassInfo,
-        PassResult, Place, Position, Refusal, RegionId, Results, Rewriter, Rewritten, Rules,
+        OpError, OpId, OpKind, OpResult, OpSpan, OpTraits, OptionValue, Options, PassContext,
+        PassError, PassInfo, PassResult, Position, RegionId, Results, Rewriter, Rewritten, Rules,
         RulesText, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
     };
 }
@@ -109,8 +109,8 @@ pub mod rewrite;
 pub mod testing;
 
 pub use data::{
-    element, AttrValue, Diagnostic, EditError, LaidOut, OpTraits, OptionValue, Options, PassError,
-    PassResult, Place, RulesText, Table,
+    element, AttrValue, Diagnostic, EditError, LaidOut, OpSpan, OpTraits, OptionValue, Options,
+    PassError, PassResult, RulesText, Table,
 };
 pub use ir::walk::{
     Functor, MutateResult, Mutated, Mutation, Mutator, OpKind, Results, Visit, Visitor,
@@ -119,7 +119,7 @@ pub use ir::{
     Attr, CallGraph, ConstantSpec, FreeNames, Function, FunctionBuilder, Module, Name, OpBuilder,
     Snapshot, Type, TypeSpec, Use,
 };
-pub use op::{AttrDef, AttrDefault, OpCall, OpDef, OpFn, OpResult, Refusal};
+pub use op::{AttrDef, AttrDefault, OpCall, OpDef, OpError, OpFn, OpResult};
 pub use pass::{nearest, Analysis, Evaluated, Instrument, PassContext, PassInfo, Support};
 /// The ABI, for hosts and for the macros. Exempt from semantic versioning.
 #[doc(hidden)]

@@ -118,7 +118,7 @@ fn axes_are_added_and_removed() {
     assert_eq!(nhwc.last(&[2, 3]), None);
     assert_eq!(layout("NCHW->NCHW4c").last(&[1]), None);
     assert_eq!(layout("NCHW->NCHW4c").last(&[1, 2, 3]), Some(4));
-    assert_eq!(layout("OIHW->OIHW16i16o").places_of(0), [0, 5]);
+    assert_eq!(layout("OIHW->OIHW16i16o").positions_of(0), [0, 5]);
 }
 
 /// A tensor whose elements record their original indices.
@@ -199,10 +199,10 @@ fn steps_and_inverse_steps_match_positions() {
             let (old, new) = (strides(sizes), strides(&moved.shape));
             for (index, element) in moved.elements.iter().enumerate() {
                 let mut axes = vec![0; sizes.len()];
-                for (at, place) in layout.places().iter().enumerate() {
+                for (at, place) in layout.positions().iter().enumerate() {
                     let digit = index as i64 / new[at] % moved.shape[at];
                     let mut below = layout.block(place.axis);
-                    let blocks = layout.places()[..=at].iter();
+                    let blocks = layout.positions()[..=at].iter();
                     let blocks = blocks.filter(|one| one.axis == place.axis);
                     if place.block.is_some() {
                         blocks.for_each(|one| below /= one.block.unwrap_or(1));

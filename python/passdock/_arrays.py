@@ -221,9 +221,9 @@ def _elements(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
 
 
 def _refuse(array: np.ndarray[Any, Any], wrong: Any, name: str) -> None:
-    refused = array[wrong]
-    if refused.size:
-        raise ValueError(f"{name} cannot represent {refused.flat[0]}")
+    rejected = array[wrong]
+    if rejected.size:
+        raise ValueError(f"{name} cannot represent {rejected.flat[0]}")
 
 
 def _bounds(name: str) -> tuple[int, int]:

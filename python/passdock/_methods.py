@@ -36,7 +36,7 @@ def check_arity(function: Callable[..., Any], count: int, what: str, form: str) 
         raise TypeError(f"{what} must accept {form}, but is declared as {inspect.signature(function)}")
 
 
-def refuse_misspelt(cls: type, hooks: Mapping[str, int], prefixes: Sequence[str] = ("",)) -> None:
+def reject_misspelled(cls: type, hooks: Mapping[str, int], prefixes: Sequence[str] = ("",)) -> None:
     """Rejects methods of a class and its bases that look like misspelt hooks, which would never be called.
 
     Args:

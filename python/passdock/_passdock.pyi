@@ -586,7 +586,7 @@ class PassContext:
         traceback: TracebackType | None = None,
     ) -> Literal[False]: ...
     def override_instruments(self, instruments: Sequence[object] | None) -> None:
-        """Replaces the context's instruments, also if it is entered: the old ones are exited, the new ones entered.
+        """Replaces the context's instruments, even if the context is entered: the old ones are exited, the new ones entered.
         None removes all.
 
         Raises the exception of an instrument; the context then has none.
@@ -596,8 +596,8 @@ class PassContext:
     def instrument_exit_pass_ctx(self) -> None:
         """Calls ``exit_pass_ctx`` of the instruments, like the end of ``with``."""
     def instrument_before_pass(self, module: Module, info: PassInfo) -> bool:
-        """Returns whether the instruments let a pass run. If so, calls their ``run_before_pass``, like the run of a
-        pass.
+        """Returns whether the instruments let a pass run. If so, calls their ``run_before_pass``, as running a pass does
+        .
         """
     def instrument_after_pass(self, module: Module, info: PassInfo) -> None:
         """Calls ``run_after_pass`` of the instruments with the module that a pass returned."""

@@ -70,7 +70,7 @@ def batch(
         results: The file of results, by default ``results.jsonl`` in ``output``. ``passdock batch`` uses the same
             format: either continues the other's file, unless there are Python passes.
         imports: Modules that register Python passes, by name or as ``.py`` files. Worker processes import them. Other
-            passes have to be installed or in TOML.
+            passes must come from installed plugins or be listed in TOML.
         options: As for ``run``.
 
     Returns:
@@ -86,14 +86,14 @@ def batch(
     from ._batch import engines
     from ._batch.items import expand, items, usage
     from ._batch.results import Summary
-    from ._batch.running import RESULTS, Batch, refuse_in_worker
+    from ._batch.running import RESULTS, Batch, reject_in_worker
     from ._checks import _check_int
 
     if output is None:
         raise usage("missing output directory", 'pass it, for example `output="out"`')
     if jobs is not None:
         _check_int("jobs", jobs, 1)
-    refuse_in_worker()
+    reject_in_worker()
     to = os.fspath(output)
     found = items(expand(models), to)
     kept = os.path.join(to, RESULTS) if results is None else os.fspath(results)

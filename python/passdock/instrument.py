@@ -92,7 +92,7 @@ def _check(cls: type) -> None:
     if cls.__module__ == __name__:
         return
     # Not at the top: these imports take longer than those of the whole package.
-    from ._methods import check_arity, refuse_misspelt, takes_self
+    from ._methods import check_arity, reject_misspelled, takes_self
 
     for name, arguments in _HOOKS.items():
         hook = getattr(cls, name)
@@ -106,7 +106,7 @@ def _check(cls: type) -> None:
             raise TypeError(f"{cls.__name__}.{name} must be a method, not {type(hook).__name__}")
         form = ("self", *arguments) if takes_self(cls, name) else arguments
         check_arity(hook, len(form), f"{cls.__name__}.{name}", f"({', '.join(form)})")
-    refuse_misspelt(cls, {name: 1 + len(arguments) for name, arguments in _HOOKS.items()})
+    reject_misspelled(cls, {name: 1 + len(arguments) for name, arguments in _HOOKS.items()})
 
 
 @overload

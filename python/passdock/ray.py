@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from . import _passdock
 from ._batch import results as _results
 from ._batch.results import ModelResult, ResultFile, Summary
-from ._batch.running import RESULTS, Batch, refuse_in_worker
+from ._batch.running import RESULTS, Batch, reject_in_worker
 from .errors import PassError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def batch(
         raise _items.usage("missing output directory", 'pass it, for example `output="s3://bucket/out"`')
     if retries < 0 or num_cpus < 1 or (max_in_flight is not None and max_in_flight < 1):
         raise ValueError("retries must be at least 0, num_cpus and max_in_flight at least 1")
-    refuse_in_worker()
+    reject_in_worker()
     to = os.fspath(output)
     found = _storage.items(_items.expand(models), to, storage_options)
     kept = f"{to.rstrip('/')}/{RESULTS}" if results is None else os.fspath(results)

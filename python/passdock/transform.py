@@ -489,7 +489,7 @@ def module_pass(
     """Creates a module pass from a function ``(mod, ctx) -> mod``, or from a class with ``transform_module(self, mod,
     ctx)``.
 
-    The pass may edit its module: ``mod["main"]`` has the edits of ``passdock.Function``. It returns that module, or
+    The pass may edit its module: ``mod["main"]`` has the edit methods of ``passdock.Function``. It returns that module, or
     another one. None is rejected, because it is usually a forgotten ``return``. Can be used as a decorator, or called.
 
     For type checkers, derive the class from ``ModulePass``, so that its objects are passes.

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Visit(enum.Enum):
-    """How a visit continues; None is the same as ``INTO``."""
+    """The next step of a visit; None is the same as ``INTO``."""
 
     #: With the op's regions, then the next op.
     INTO = 0
@@ -120,13 +120,13 @@ class Visitor:
 def _check(cls: type, base: type, prefix: str) -> None:
     """Rejects methods that look like misspelt methods of the base, which would never be called."""
     # Not at the top: these imports take longer than this module.
-    from ._methods import refuse_misspelt
+    from ._methods import reject_misspelled
 
     prefixes = (f"{prefix}_", "leave_")
     hooks = {
         name: method.__code__.co_argcount for name, method in vars(base).items() if name.startswith(prefixes)
     }
-    refuse_misspelt(cls, hooks, prefixes)
+    reject_misspelled(cls, hooks, prefixes)
     # The expected counterpart of `leave_op`.
     if "leave_op" in hooks and callable(getattr(cls, "enter_op", None)):
         raise TypeError(f"{cls.__name__}.enter_op is never called; did you mean visit_op?")
@@ -139,7 +139,7 @@ _LEAVE: Iterator[Op] = iter(())
 class Mutator:
     """Replaces the ops of a function: a method returns values that replace the op's results, or None to keep the op.
 
-    An op's operands are replaced before the op is visited. Only for passes, on the function of the pass::
+    An op's operands are replaced before the op is visited. Usable only in a pass, on the pass's function::
 
         class DropDropout(Mutator):
             def mutate_other(self, op):

@@ -472,12 +472,12 @@ static void spoil_table(void) {
 
 const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host, passdock_attach *attach) {
     host = the_host;
-    if (is("refuses")) {
+    if (is("rejects")) {
         attach->reason = passdock_text("no licence found");
         return NULL;
     }
-    if (is("refuses without a word")) return NULL;
-    if (is("refuses at length")) {
+    if (is("rejects without a word")) return NULL;
+    if (is("rejects at length")) {
         attach->reason.ptr = (const void *)1;
         attach->reason.len = (size_t)-1;
         return NULL;

@@ -5,7 +5,7 @@
 
 #include "passdock.h"
 
-enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, SILENT, SILENT_CONFIG, REFUSE, REFUSE_OPTION, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN, EXTENSION };
+enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, SILENT, SILENT_CONFIG, REJECT, REFUSE_OPTION, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN, EXTENSION };
 
 static const passdock_host *host;
 
@@ -29,7 +29,7 @@ static passdock_status mark(const passdock_function_ref *function, uint64_t numb
 }
 
 /* Fails with a message. */
-static passdock_status refuse(passdock_context *context) {
+static passdock_status reject(passdock_context *context) {
     passdock_failure failure;
     memset(&failure, 0, sizeof failure);
     failure.struct_size = sizeof failure;
@@ -58,9 +58,9 @@ static passdock_status work(void *state, passdock_context *context,
     case STATUS: return 77;
     case SILENT: return PASSDOCK_STATUS_FAILED;
     case SILENT_CONFIG: return PASSDOCK_STATUS_CONFIG;
-    case REFUSE: return refuse(context);
+    case REJECT: return reject(context);
     case REFUSE_OPTION:
-        refuse(context);
+        reject(context);
         return PASSDOCK_STATUS_CONFIG;
     case EXTENSION: return analyse(function);
     default: break;

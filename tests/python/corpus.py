@@ -101,7 +101,7 @@ def judged(corpus, created, report):
         handmade = corpus.crafted.get(name)
         if handmade and handmade.rejected:
             why = findings.get("read") or "it was read"
-            tally.note(name, "refused", None if handmade.rejected in why else why)
+            tally.note(name, "rejected", None if handmade.rejected in why else why)
             continue
         like = None
         if handmade and handmade.like:
@@ -125,7 +125,7 @@ def missing(counts, real):
     """Returns why the corpus is incomplete, or None."""
     for source, least in AT_LEAST.items():
         if source != "real" or real:
-            count = sum(n for (s, check, _), n in counts.items() if s == source and check in ("same", "refused"))
+            count = sum(n for (s, check, _), n in counts.items() if s == source and check in ("same", "rejected"))
             if count < least:
                 yield f"only {count} models of the source {source!r}; there were {least}"
     right = counts["frozen", "folded", "right"]

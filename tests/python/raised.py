@@ -299,14 +299,14 @@ class Judge:
         if status:
             expected = refused_from is not None and to >= refused_from
             if not expected:
-                return f"is refused: {errors}"
+                return f"is rejected: {errors}"
             if after.exists():
-                return "is refused, and something is written"
+                return "is rejected, and something is written"
             self.rejected += 1
             named = any(f"onnx.{op} of opset" in error and f"opset {to}" in error for op in ops for error in errors)
             return None if named else f"the op isn't named: {errors}"
         if refused_from is not None and to >= refused_from:
-            return "isn't refused"
+            return "isn't rejected"
         raised = onnx.load(after)
         found = {one.version for one in raised.opset_import if not one.domain}
         found |= {one.version for f in raised.functions for one in f.opset_import if not one.domain}
@@ -369,7 +369,7 @@ def main():
         if version_of(onnx.load(path, load_external_data=False)) < REAL_TARGET:
             judge.judge(path.stem, path, args.work_dir / path.name, REAL_TARGET, None, [])
     real = judge.count - small
-    print(f"{small} raises of small models, {judge.rejected} refused as they have to be")
+    print(f"{small} raises of small models, {judge.rejected} rejected as they have to be")
     print(f"{real} real models; {judge.wrong} wrong")
     return 1 if judge.wrong or (small < 1000 and not args.only) else 0
 

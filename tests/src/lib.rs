@@ -130,7 +130,7 @@ pub fn build_c_plugin(source: &Path, dir: &Path) -> Option<PathBuf> {
         .arg(&library)
         .arg(source);
     match cc.status() {
-        Ok(status) => assert!(status.success(), "cc refuses {}", source.display()),
+        Ok(status) => assert!(status.success(), "cc rejects {}", source.display()),
         Err(error) => {
             eprintln!("skipped: cc can't be run: {error}");
             return None;

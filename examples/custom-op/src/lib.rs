@@ -64,7 +64,7 @@ fn decompose(call: &OpCall) -> OpResult {
 }
 
 /// Returns the attribute's value. It is unknown here if the function's caller sets it.
-fn scale(call: &OpCall) -> Result<f32, Refusal> {
+fn scale(call: &OpCall) -> Result<f32, OpError> {
     match call.attr(call.op(), "scale") {
         None => Ok(SCALE),
         Some(Attr::Float(scale)) => Ok(scale),

@@ -10,7 +10,7 @@ const LONGEST: usize = 200;
 const HEAD: usize = 60;
 const TAIL: usize = 50;
 const CHANGED: usize = 50;
-const NEAR: usize = 15;
+const CONTEXT: usize = 15;
 
 /// Returns the lines of ops before and after a change, shortened.
 pub(crate) fn excerpt(before: &[String], after: &[String]) -> (Vec<String>, Vec<String>) {
@@ -42,7 +42,7 @@ fn cut(line: &[char], changed: Option<Range<usize>>) -> String {
         return line.iter().collect();
     }
     let ends_of_change = changed.map(|changed| {
-        let (from, to) = (changed.start.saturating_sub(NEAR), changed.end + NEAR);
+        let (from, to) = (changed.start.saturating_sub(CONTEXT), changed.end + CONTEXT);
         let first = from..to.min(changed.start + CHANGED);
         [first, from.max(changed.end.saturating_sub(CHANGED))..to]
     });

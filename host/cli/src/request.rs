@@ -140,7 +140,7 @@ fn is_built_in(path: &Path) -> bool {
     built_in_name(path).is_some_and(|name| BuiltInPipeline::named(name).is_ok())
 }
 
-/// Returns the name of a built-in pipeline: a path without directories and extension.
+/// Returns the name of a built-in pipeline: a path without directories or extension.
 fn built_in_name(path: &Path) -> Option<&str> {
     let mut components = path.components();
     match (components.next(), components.next()) {

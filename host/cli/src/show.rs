@@ -212,7 +212,7 @@ pub(crate) fn commit_output(status: u8) -> u8 {
 }
 
 /// Returns the final exit status of a command. If standard output couldn't be written, reports that and returns at
-/// least `trouble`.
+/// least `minimum`.
 pub(crate) fn finish(status: u8, minimum: u8) -> u8 {
     let Some(error) = FAILED.get() else {
         return status;

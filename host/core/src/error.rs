@@ -80,7 +80,7 @@ pub enum PassFault {
 pub struct Provider {
     /// The plugin's name.
     pub plugin: String,
-    /// The plugin's file, or that it is built into the program.
+    /// The plugin's file, or built-in originto the program.
     pub origin: Origin,
 }
 

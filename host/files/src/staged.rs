@@ -56,7 +56,7 @@ pub struct StagedFile {
 }
 
 impl Staging {
-    /// Creates a staging directory for the file at `place`, with an empty main file. If another process will commit the
+    /// Creates a staging directory for the file at `target`, with an empty main file. If another process will commit the
     /// file, `given` is the name of the directory that it has created.
     ///
     /// # Errors

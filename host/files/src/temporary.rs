@@ -51,7 +51,7 @@ impl TemporaryDirectory {
         TemporaryDirectory::make(&std::env::temp_dir(), &mut Builder::new())
     }
 
-    /// Creates a directory in `place`, where it can later be renamed.
+    /// Creates a directory in `parent`, where it can later be renamed.
     ///
     /// # Errors
     /// The system's error.

@@ -69,7 +69,7 @@ impl FileRange {
     }
 }
 
-/// Where a constant's bytes are, and in which form.
+/// The location and encoding of a constant's bytes.
 pub enum Payload {
     /// Bytes in memory.
     Inline(Box<[u8]>),
@@ -135,7 +135,7 @@ impl ConstantData {
         self.len() == 0
     }
 
-    /// Returns the ABI's constant for where the bytes are.
+    /// Returns the storage kind of the bytes in the ABI.
     pub fn storage(&self) -> Storage {
         match &self.payload {
             Payload::Inline(_) => Storage::INLINE,

@@ -26,7 +26,7 @@ impl EditFailure {
     /// The edit would break an invariant.
     #[cold]
     pub fn rejected(message: impl Into<String>) -> EditFailure {
-        EditFailure::new(Status::REFUSED, message.into())
+        EditFailure::new(Status::REJECTED, message.into())
     }
 
     /// An argument is malformed.

@@ -42,7 +42,7 @@ impl fmt::Display for Origin {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("cannot load plugin {origin}: {kind}")]
 pub struct PluginError {
-    /// The plugin's file, or that it is built into this program.
+    /// The plugin's file, or built-in originto this program.
     pub origin: Origin,
     /// The reason why it can't be used.
     #[source]
@@ -177,7 +177,7 @@ pub enum PluginErrorKind {
     #[error("malformed table of the entry function: {0}; build the plugin again")]
     Table(String),
     #[error(
-        "the table differs from the manifest: {0}; generate both with `plugin!`, or in C keep them equal"
+        "the table differs from the manifest: {0}; generate both with `plugin!`, or in C keep them in sync"
     )]
     TableMismatch(String),
 

@@ -36,7 +36,7 @@ pub(crate) fn require_broken(
     Err(PassError::new(ErrorKind::Check, message).help(help))
 }
 
-/// Narrows the range between a good and a bad state until no testable state is between them. `judge` returns the
+/// Narrows the range between a good and a bad state until no testable state is between them. `oracle` returns the
 /// verdict on the state with an index.
 pub(crate) fn first_bad<E>(
     (mut good, mut bad): (usize, usize),

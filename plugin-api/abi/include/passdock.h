@@ -43,7 +43,7 @@
  *             and flags (Unknown, Growth).
  *  Strings    UTF-8, with a length, without a terminating NUL. Names and strings of a model may contain
  *             any character, including NUL.
- *  Names      An enumerator is PASSDOCK_, the enumeration, the value: PASSDOCK_STATUS_REFUSED of
+ *  Names      An enumerator is PASSDOCK_, the enumeration, the value: PASSDOCK_STATUS_REJECTED of
  *             passdock_status. PASSDOCK_OK is an exception. Flags of a struct that also has a kind
  *             have FLAG in their name (PASSDOCK_TYPE_FLAG_UNRANKED). Comments use the last part only.
  *  Unwinding  No C++ exception, Rust panic or longjmp may leave a function of the ABI, on either side.

@@ -4,7 +4,7 @@
 //! kinds, which may have unknown values, and `Option<extern "C" fn>`. The normative text is the C header
 //! `include/passdock.h`: ownership, lifetimes, nullability, threads, and the meaning of statuses.
 //!
-//! The tables in `contract/` describe the ABI. `cargo xtask generate` generates the declarations here, the C headers,
+//! The tables in `table/` describe the ABI. `cargo xtask generate` generates the declarations here, the C headers,
 //! the calls of the SDK and the C functions of the host from them.
 //!
 //! Compatible changes:

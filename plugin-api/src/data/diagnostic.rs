@@ -15,8 +15,8 @@ use passdock_abi::{OpId, OpPart, Severity, SymbolId};
 ///             cx.emit(
 ///                 &Diagnostic::warning("the axis exceeds the rank of most models")
 ///                     .code("acme::axis")
-///                     .at(Place::attr(op, "axis"))
-///                     .label(Place::operand(op, 0), "has a rank")
+///                     .at(OpSpan::attr(op, "axis"))
+///                     .label(OpSpan::operand(op, 0), "has a rank")
 ///                     .with_note("axes are numbered from 0")
 ///                     .help("check the exporter"),
 ///             );
@@ -39,7 +39,7 @@ pub struct Diagnostic {
     /// Additional messages.
     pub notes: Vec<String>,
     /// Locations, each with a short text. The first one is the primary location.
-    pub labels: Vec<(Place, String)>,
+    pub labels: Vec<(OpSpan, String)>,
 }
 
 impl Diagnostic {
@@ -75,15 +75,15 @@ impl Diagnostic {
         Diagnostic::new(Severity::NOTE, message)
     }
 
-    /// Sets the primary location: an op, or a part of one.
-    pub fn at(mut self, place: impl Into<Place>) -> Diagnostic {
-        self.labels.insert(0, (place.into(), String::new()));
+    /// Sets the primary span: an op, or a part of one.
+    pub fn at(mut self, span: impl Into<OpSpan>) -> Diagnostic {
+        self.labels.insert(0, (span.into(), String::new()));
         self
     }
 
-    /// Adds a location with a short text. The first location is the primary one.
-    pub fn label(mut self, place: impl Into<Place>, text: impl Into<String>) -> Diagnostic {
-        self.labels.push((place.into(), text.into()));
+    /// Adds a span with a short text. The first span is the primary one.
+    pub fn label(mut self, span: impl Into<OpSpan>, text: impl Into<String>) -> Diagnostic {
+        self.labels.push((span.into(), text.into()));
         self
     }
 
@@ -106,9 +106,9 @@ impl Diagnostic {
     }
 }
 
-/// A location in the IR: an op, or a part of one.
+/// A span of the IR: an op, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct OpSpan {
     pub(crate) op: OpId,
     pub(crate) part: OpPart,
     pub(crate) index: u32,
@@ -116,37 +116,37 @@ pub struct Place {
     pub(crate) attr: String,
 }
 
-impl Place {
-    /// Returns the location of a whole op.
-    pub fn op(op: OpId) -> Place {
-        Place::part(op, OpPart::OP, 0)
+impl OpSpan {
+    /// Returns the span of a whole op.
+    pub fn op(op: OpId) -> OpSpan {
+        OpSpan::part(op, OpPart::OP, 0)
     }
 
-    /// Returns the location of an op's name.
-    pub fn name(op: OpId) -> Place {
-        Place::part(op, OpPart::NAME, 0)
+    /// Returns the span of an op's name.
+    pub fn name(op: OpId) -> OpSpan {
+        OpSpan::part(op, OpPart::NAME, 0)
     }
 
-    /// Returns the location of an operand.
-    pub fn operand(op: OpId, index: usize) -> Place {
-        Place::part(op, OpPart::OPERAND, index)
+    /// Returns the span of an operand.
+    pub fn operand(op: OpId, index: usize) -> OpSpan {
+        OpSpan::part(op, OpPart::OPERAND, index)
     }
 
-    /// Returns the location of a result.
-    pub fn result(op: OpId, index: usize) -> Place {
-        Place::part(op, OpPart::RESULT, index)
+    /// Returns the span of a result.
+    pub fn result(op: OpId, index: usize) -> OpSpan {
+        OpSpan::part(op, OpPart::RESULT, index)
     }
 
-    /// Returns the location of an attribute.
-    pub fn attr(op: OpId, name: impl Into<String>) -> Place {
-        Place {
+    /// Returns the span of an attribute.
+    pub fn attr(op: OpId, name: impl Into<String>) -> OpSpan {
+        OpSpan {
             attr: name.into(),
-            ..Place::part(op, OpPart::ATTR, 0)
+            ..OpSpan::part(op, OpPart::ATTR, 0)
         }
     }
 
-    fn part(op: OpId, part: OpPart, index: usize) -> Place {
-        Place {
+    fn part(op: OpId, part: OpPart, index: usize) -> OpSpan {
+        OpSpan {
             op,
             part,
             index: index as u32,
@@ -156,8 +156,8 @@ impl Place {
     }
 }
 
-impl From<OpId> for Place {
-    fn from(op: OpId) -> Place {
-        Place::op(op)
+impl From<OpId> for OpSpan {
+    fn from(op: OpId) -> OpSpan {
+        OpSpan::op(op)
     }
 }

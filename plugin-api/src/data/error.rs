@@ -74,7 +74,7 @@ impl EditError {
         }
         let why = match status {
             Status::STALE => "an id is unknown or was erased",
-            Status::REFUSED => "it would make the IR invalid",
+            Status::REJECTED => "it would make the IR invalid",
             Status::INVALID => "invalid argument",
             Status::NOT_FOUND => "not found",
             Status::UNSUPPORTED => "unsupported by the host",

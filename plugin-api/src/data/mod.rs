@@ -11,7 +11,7 @@ mod setting;
 mod table;
 
 pub use attr_value::AttrValue;
-pub use diagnostic::{Diagnostic, Place};
+pub use diagnostic::{Diagnostic, OpSpan};
 pub(crate) use error::optional;
 pub use error::{EditError, PassError, PassResult};
 pub use laid_out::LaidOut;

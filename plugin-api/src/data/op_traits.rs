@@ -49,7 +49,7 @@ traits! {
     COMMUTATIVE is_commutative;
     /// The op works element by element, with broadcasting.
     ELEMENTWISE is_elementwise;
-    /// The op is idempotent: applying it twice is applying it once.
+    /// The op is idempotent: applying it again has no effect.
     IDEMPOTENT is_idempotent;
     /// The first result is the first operand.
     IDENTITY is_identity;

@@ -100,7 +100,7 @@ pub struct OptionSpec {
     pub mandatory: bool,
     /// The minimum and maximum of an integer.
     pub range: Option<(i64, i64)>,
-    /// The valid values of a string; empty: any.
+    /// The valid values of a string; any if empty.
     pub choices: &'static [&'static str],
     /// Whether a table receives the undeclared options.
     pub rest: bool,

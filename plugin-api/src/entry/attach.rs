@@ -140,13 +140,13 @@ pub(super) unsafe extern "C" fn run_op<const FUNCTION: usize>(
     };
     let body = || match bound.part.functions()[FUNCTION].map(|run| run(&call)) {
         Some(Ok(())) => Status::OK,
-        Some(Err(refusal)) => {
-            call.raw_refuse(&refusal.reason);
-            Status::REFUSED
+        Some(Err(rejection)) => {
+            call.raw_reject(&rejection.reason);
+            Status::REJECTED
         }
         None => Status::UNSUPPORTED,
     };
     ffi::enter(bound.tables, body, |panic| {
-        call.raw_refuse(&panic.to_message())
+        call.raw_reject(&panic.to_message())
     })
 }

@@ -83,7 +83,7 @@ unsafe extern "C" fn destroy(instance: *mut c_void) {
 /// Calls a function of an instance.
 ///
 /// # Safety
-/// As above.
+/// `instance` and `context` are valid.
 #[inline]
 unsafe fn call(
     instance: *mut c_void,
@@ -100,7 +100,7 @@ unsafe fn call(
 /// Calls a function of an instance for a pass, with the module, the pass and its error message.
 ///
 /// # Safety
-/// As above.
+/// `instance` and `context` are valid.
 #[inline]
 unsafe fn call_around(
     instance: *mut c_void,

@@ -9,7 +9,7 @@ use passdock_abi::{symbol, AttrKind, OpId, Str, SymbolId, TypeId};
 
 use super::descriptions::PortDesc;
 use super::gate::Panicked;
-use crate::data::{AttrValue, Diagnostic, PassError, Place};
+use crate::data::{AttrValue, Diagnostic, OpSpan, PassError};
 
 /// A description with the lifetime of the data that it points to.
 #[repr(transparent)]
@@ -108,13 +108,13 @@ pub(crate) fn attr_param<'a>(
 
 /// Returns the labels of a diagnostic.
 pub(crate) fn labels(diagnostic: &Diagnostic) -> Vec<Borrowed<'_, abi::Label>> {
-    let label = |(place, text): &'_ (Place, String)| {
+    let label = |(span, text): &'_ (OpSpan, String)| {
         Borrowed::new(abi::Label {
-            op: place.op,
-            part: place.part,
-            index: place.index,
-            function: place.function.unwrap_or(symbol::EMPTY),
-            attr: Str::new(&place.attr),
+            op: span.op,
+            part: span.part,
+            index: span.index,
+            function: span.function.unwrap_or(symbol::EMPTY),
+            attr: Str::new(&span.attr),
             text: Str::new(text),
             ..abi::Label::EMPTY
         })

@@ -1,4 +1,4 @@
-//! [`Function`]: edits. An edit is done completely, or returns an error and changes nothing.
+//! [`Function`]: edits. An edit succeeds, or returns an error and changes nothing.
 
 use passdock_abi::{Dim, LocId, OpId, Position, RegionId, SymbolId, TypeId, ValueId};
 

@@ -115,7 +115,7 @@ impl<'h> Module<'h> {
         self.symbols().text(symbol)
     }
 
-    /// Returns a read-only copy of the current state of a function. Later changes of the module don't affect it.
+    /// Returns a read-only copy of the current state of a function. Later changes to the module don't affect it.
     ///
     /// # Errors
     /// If there is no such function.

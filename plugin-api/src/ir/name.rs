@@ -19,7 +19,7 @@ pub enum Name<'a> {
 }
 
 impl Name<'_> {
-    /// Whether it is the name of a symbol.
+    /// Whether a symbol has this name.
     #[inline]
     pub(crate) fn is(self, symbol: SymbolId, function: &Function) -> bool {
         match self {

@@ -1,7 +1,7 @@
-//! Methods that set the function of a [`PassError`] or a [`Place`].
+//! Methods that set the function of a [`PassError`] or an [`OpSpan`].
 
 use super::Function;
-use crate::data::{PassError, Place};
+use crate::data::{OpSpan, PassError};
 
 impl PassError {
     /// Sets the function of the op. For module passes.
@@ -11,9 +11,9 @@ impl PassError {
     }
 }
 
-impl Place {
+impl OpSpan {
     /// Sets the function of the op. For module passes; in a function pass, it is the function that the pass runs on.
-    pub fn within(mut self, function: &Function) -> Place {
+    pub fn within(mut self, function: &Function) -> OpSpan {
         self.function = function.raw.name().option();
         self
     }

@@ -134,7 +134,7 @@ impl OpCall {
     ///
     /// # Errors
     /// If there is no such result, it was allocated before, or it is larger than the host's limit.
-    #[allow(clippy::mut_from_ref)] // Fresh memory at each call: the second for a result is refused.
+    #[allow(clippy::mut_from_ref)] // Fresh memory at each call: the second for a result is rejected.
     pub fn allocate_result(
         &self,
         index: usize,
@@ -168,7 +168,7 @@ impl OpCall {
 
     /// Returns the requested or available layout of an operand, in `layout` and `alter_layout` of a definition. `None`
     /// if the operand keeps its layout. [`LaidOut`](crate::LaidOut) describes the syntax.
-    pub fn wanted_layout(&self, index: usize) -> Option<&str> {
+    pub fn requested_layout(&self, index: usize) -> Option<&str> {
         self.raw_wanted_layout(index).ok()
     }
 }

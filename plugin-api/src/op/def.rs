@@ -9,48 +9,48 @@ use crate::data::{EditError, OpTraits};
 /// The reason why a definition has no result: the types are unknown, the case isn't supported, the op is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Refusal {
+pub struct OpError {
     /// The reason.
     pub reason: String,
 }
 
-impl Refusal {
-    /// Creates a refusal with a reason.
-    pub fn new(reason: impl Into<String>) -> Refusal {
-        Refusal {
+impl OpError {
+    /// Creates an error with a reason.
+    pub fn new(reason: impl Into<String>) -> OpError {
+        OpError {
             reason: reason.into(),
         }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for OpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)
     }
 }
 
-impl From<String> for Refusal {
-    fn from(reason: String) -> Refusal {
-        Refusal { reason }
+impl From<String> for OpError {
+    fn from(reason: String) -> OpError {
+        OpError { reason }
     }
 }
 
-impl From<&str> for Refusal {
-    fn from(reason: &str) -> Refusal {
-        Refusal::new(reason)
+impl From<&str> for OpError {
+    fn from(reason: &str) -> OpError {
+        OpError::new(reason)
     }
 }
 
-impl From<EditError> for Refusal {
-    fn from(error: EditError) -> Refusal {
-        Refusal {
+impl From<EditError> for OpError {
+    fn from(error: EditError) -> OpError {
+        OpError {
             reason: error.message,
         }
     }
 }
 
 /// The result of a definition's function.
-pub type OpResult = Result<(), Refusal>;
+pub type OpResult = Result<(), OpError>;
 
 /// A function of a definition. It reads the op and sets results through the call.
 pub type OpFn = fn(&OpCall) -> OpResult;
@@ -199,7 +199,7 @@ impl OpDef {
         self
     }
 
-    /// Sets the function that describes the op in requested layouts, with [`OpCall::wanted_layout`],
+    /// Sets the function that describes the op in requested layouts, with [`OpCall::requested_layout`],
     /// [`OpCall::set_operand_layout`], [`OpCall::set_result_layout`] and [`OpCall::set_body`].
     pub const fn layout(mut self, layout: OpFn) -> OpDef {
         self.layout = Some(layout);

@@ -7,7 +7,7 @@ use std::fmt;
 /// `NCHW->NHWC` is a transposition. In `NCHW->NCHW4c` the channels are split into innermost blocks of four. An
 /// upper-case letter is an axis, or the number of its blocks; a number with a lower-case letter is a block of that
 /// axis. The letters of the source are the axes in the operator's order. The choice of letters has no meaning: two
-/// layouts with the same axes at the same places are equal.
+/// layouts with the same axes at the same positions are equal.
 ///
 /// # Examples
 ///
@@ -29,13 +29,13 @@ use std::fmt;
 pub struct Layout {
     /// An upper-case letter for each axis.
     axes: Vec<char>,
-    pub(super) places: Vec<LayoutPlace>,
+    pub(super) positions: Vec<LayoutPosition>,
 }
 
 /// A position of a layout: an axis, the number of blocks of an axis, or a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct LayoutPlace {
+pub struct LayoutPosition {
     /// The axis, as an index into the source.
     pub axis: usize,
     /// The size of the block; `None` for the axis itself.
@@ -71,7 +71,7 @@ impl LayoutError {
 
 impl PartialEq for Layout {
     fn eq(&self, other: &Layout) -> bool {
-        self.places == other.places
+        self.positions == other.positions
     }
 }
 
@@ -79,7 +79,7 @@ impl Eq for Layout {}
 
 impl std::hash::Hash for Layout {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.places.hash(state);
+        self.positions.hash(state);
     }
 }
 
@@ -150,7 +150,7 @@ impl Layout {
             }
             axes.push(letter);
         }
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         let mut number: Option<i64> = None;
         for letter in target.chars() {
             if let Some(digit) = letter.to_digit(10) {
@@ -190,28 +190,28 @@ impl Layout {
                     ));
                 }
             };
-            let position = LayoutPlace { axis, block };
-            if block.is_none() && places.contains(&position) {
+            let position = LayoutPosition { axis, block };
+            if block.is_none() && positions.contains(&position) {
                 return twice(upper);
             }
-            places.push(position);
+            positions.push(position);
         }
         if number.is_some() {
             return error("unexpected number at the end".to_owned());
         }
         for (axis, letter) in axes.iter().enumerate() {
-            if !places.contains(&LayoutPlace { axis, block: None }) {
+            if !positions.contains(&LayoutPosition { axis, block: None }) {
                 return error(format!("missing axis `{}`", letter));
             }
         }
-        Ok(Layout { axes, places })
+        Ok(Layout { axes, positions })
     }
 
     /// Returns the layout of rank `rank` that changes nothing.
     pub fn identity(rank: usize) -> Layout {
         Layout::permuted(&(0..rank).collect::<Vec<_>>()).unwrap_or(Layout {
             axes: Vec::new(),
-            places: Vec::new(),
+            positions: Vec::new(),
         })
     }
 
@@ -223,10 +223,10 @@ impl Layout {
         if perm.len() > LETTERS.len() || sorted.iter().enumerate().any(|(at, axis)| at != *axis) {
             return None;
         }
-        let places = perm.iter().map(|&axis| LayoutPlace { axis, block: None });
+        let whole = |&axis| LayoutPosition { axis, block: None };
         Some(Layout {
             axes: LETTERS.chars().take(perm.len()).collect(),
-            places: places.collect(),
+            positions: perm.iter().map(whole).collect(),
         })
     }
 
@@ -235,27 +235,27 @@ impl Layout {
         self.axes.len()
     }
 
-    /// Returns the number of places: axes and blocks.
+    /// Returns the number of positions: axes and blocks.
     pub fn target_rank(&self) -> usize {
-        self.places.len()
+        self.positions.len()
     }
 
-    /// Returns the places, from outermost to innermost.
-    pub fn places(&self) -> &[LayoutPlace] {
-        &self.places
+    /// Returns the positions, from outermost to innermost.
+    pub fn positions(&self) -> &[LayoutPosition] {
+        &self.positions
     }
 
     /// Whether the layout changes nothing.
     pub fn is_identity(&self) -> bool {
-        let mut places = self.places.iter().enumerate();
-        places.all(|(at, position)| position.axis == at && position.block.is_none())
+        let mut positions = self.positions.iter().enumerate();
+        positions.all(|(at, position)| position.axis == at && position.block.is_none())
     }
 
     /// Returns the `perm` of the `Transpose` to this layout; `None` if axes are split into blocks.
     pub fn perm(&self) -> Option<Vec<usize>> {
         let whole =
-            |position: &LayoutPlace| Some(position.axis).filter(|_| position.block.is_none());
-        self.places.iter().map(whole).collect()
+            |position: &LayoutPosition| Some(position.axis).filter(|_| position.block.is_none());
+        self.positions.iter().map(whole).collect()
     }
 
     /// Whether axes are split into blocks.
@@ -265,23 +265,23 @@ impl Layout {
 
     /// Returns the product of the block sizes of an axis; 1 if it isn't split.
     pub fn block(&self, axis: usize) -> i64 {
-        let blocks = self.places.iter().filter(|place| place.axis == axis);
-        let blocks = blocks.filter_map(|place| place.block);
+        let own = self.positions.iter().filter(|own| own.axis == axis);
+        let blocks = own.filter_map(|own| own.block);
         blocks.fold(1, |product, block| product.saturating_mul(block))
     }
 
     /// Returns the position of an axis, or of the number of its blocks.
-    pub fn place(&self, axis: usize) -> Option<usize> {
-        self.places
+    pub fn position(&self, axis: usize) -> Option<usize> {
+        self.positions
             .iter()
-            .position(|position| *position == LayoutPlace { axis, block: None })
+            .position(|position| *position == LayoutPosition { axis, block: None })
     }
 
-    /// Returns the places of an axis and its blocks, outermost first.
-    pub fn places_of(&self, axis: usize) -> Vec<usize> {
-        let own = self.places.iter().enumerate();
+    /// Returns the positions of an axis and its blocks, outermost first.
+    pub fn positions_of(&self, axis: usize) -> Vec<usize> {
+        let own = self.positions.iter().enumerate();
         let blocks = own.filter(|(_, position)| position.axis == axis && position.block.is_some());
-        self.place(axis)
+        self.position(axis)
             .into_iter()
             .chain(blocks.map(|(at, _)| at))
             .collect()
@@ -299,8 +299,8 @@ impl Layout {
         if sizes.len() != self.rank() {
             return None;
         }
-        let mut out = Vec::with_capacity(self.places.len());
-        for position in &self.places {
+        let mut out = Vec::with_capacity(self.positions.len());
+        for position in &self.positions {
             let count = self.block(position.axis);
             out.push(match (position.block, sizes[position.axis]) {
                 (Some(block), Some(_)) => Some(block),
@@ -322,21 +322,21 @@ impl Layout {
         Layout::permuted(&back)
     }
 
-    /// Returns the composition of this layout and one of its places: `NCHW->NHWC` and `NHWC->NHWC4c` give
+    /// Returns the composition of this layout and one of its positions: `NCHW->NHWC` and `NHWC->NHWC4c` give
     /// `NCHW->NHWC4c`. `None` if the ranks don't match, or `next` splits a block or an axis that is already split.
     pub fn then(&self, next: &Layout) -> Option<Layout> {
         if next.rank() != self.target_rank() {
             return None;
         }
-        let mut places = Vec::with_capacity(next.places.len());
-        for position in &next.places {
-            let own = self.places[position.axis];
+        let mut positions = Vec::with_capacity(next.positions.len());
+        for position in &next.positions {
+            let own = self.positions[position.axis];
             let is_cut = next.block(position.axis) > 1;
             if is_cut && (own.block.is_some() || self.block(own.axis) > 1) {
                 return None;
             }
-            places.push(match position.block {
-                Some(_) => LayoutPlace {
+            positions.push(match position.block {
+                Some(_) => LayoutPosition {
                     axis: own.axis,
                     ..*position
                 },
@@ -345,14 +345,12 @@ impl Layout {
         }
         let layout = Layout {
             axes: self.axes.clone(),
-            places,
+            positions,
         };
         // Blocks of one axis are distinguished by their order.
         let blocks = |layout: &Layout, axis| -> Vec<Option<i64>> {
-            let own = layout.places.iter().filter(|place| place.axis == axis);
-            own.map(|place| place.block)
-                .filter(Option::is_some)
-                .collect()
+            let own = layout.positions.iter().filter(|own| own.axis == axis);
+            own.map(|own| own.block).filter(Option::is_some).collect()
         };
         let in_order = (0..self.rank()).all(|axis| {
             let own = blocks(self, axis);
@@ -362,13 +360,13 @@ impl Layout {
     }
 
     /// Returns the layout without the blocks of some axes.
-    pub fn uncut(&self, axes: &[usize]) -> Layout {
+    pub fn unblocked(&self, axes: &[usize]) -> Layout {
         let stays =
-            |position: &LayoutPlace| position.block.is_none() || !axes.contains(&position.axis);
-        let places = self.places.iter().copied().filter(stays);
+            |position: &LayoutPosition| position.block.is_none() || !axes.contains(&position.axis);
+        let positions = self.positions.iter().copied().filter(stays);
         Layout {
             axes: self.axes.clone(),
-            places: places.collect(),
+            positions: positions.collect(),
         }
     }
 
@@ -376,13 +374,13 @@ impl Layout {
     pub fn only(&self, axes: &[usize]) -> Layout {
         let axes_kept = (0..self.rank()).filter(|axis| axes.contains(axis));
         let axes_kept: Vec<usize> = axes_kept.collect();
-        let places = self.places.iter().filter_map(|position| {
+        let positions = self.positions.iter().filter_map(|position| {
             let axis = axes_kept.binary_search(&position.axis).ok()?;
-            Some(LayoutPlace { axis, ..*position })
+            Some(LayoutPosition { axis, ..*position })
         });
         Layout {
             axes: axes_kept.iter().map(|axis| self.axes[*axis]).collect(),
-            places: places.collect(),
+            positions: positions.collect(),
         }
     }
 
@@ -399,32 +397,32 @@ impl Layout {
     pub fn with_axis(&self, axis: usize) -> Option<Layout> {
         let letter = LETTERS.chars().find(|letter| !self.axes.contains(letter))?;
         let axis = axis.min(self.rank());
-        let after = |axis: usize| Some(*self.places_of(axis).iter().max()? + 1);
+        let after = |axis: usize| Some(*self.positions_of(axis).iter().max()? + 1);
         let at = match axis {
-            axis if axis < self.rank() => self.place(axis)?,
+            axis if axis < self.rank() => self.position(axis)?,
             0 => 0,
             axis => after(axis - 1)?,
         };
         let mut axes = self.axes.clone();
         axes.insert(axis, letter);
-        let moved = |position: &LayoutPlace| LayoutPlace {
+        let moved = |position: &LayoutPosition| LayoutPosition {
             axis: position.axis + usize::from(position.axis >= axis),
             ..*position
         };
-        let mut places: Vec<LayoutPlace> = self.places.iter().map(moved).collect();
-        places.insert(at, LayoutPlace { axis, block: None });
-        Some(Layout { axes, places })
+        let mut positions: Vec<LayoutPosition> = self.positions.iter().map(moved).collect();
+        positions.insert(at, LayoutPosition { axis, block: None });
+        Some(Layout { axes, positions })
     }
 
-    /// Returns the number of places of these axes, if they are the innermost ones; `None` if other axes are between
+    /// Returns the number of positions of these axes, if they are the innermost ones; `None` if other axes are between
     /// or after them.
     pub fn last(&self, axes: &[usize]) -> Option<usize> {
         let count = self
-            .places
+            .positions
             .iter()
             .filter(|position| axes.contains(&position.axis))
             .count();
-        let mut last = self.places[self.places.len() - count..].iter();
+        let mut last = self.positions[self.positions.len() - count..].iter();
         last.all(|position| axes.contains(&position.axis))
             .then_some(count)
     }
@@ -432,7 +430,7 @@ impl Layout {
     /// Whether the layout keeps the order of elements of a tensor of this shape: only axes of size 1 move.
     pub fn keeps_order(&self, sizes: &[Option<i64>]) -> bool {
         let mut seen = (0, false);
-        for position in &self.places {
+        for position in &self.positions {
             if sizes.get(position.axis) == Some(&Some(1)) {
                 continue;
             }
@@ -448,7 +446,7 @@ impl Layout {
     /// Returns the target: `NCHW4c`.
     pub fn target(&self) -> String {
         let mut text = String::new();
-        for position in &self.places {
+        for position in &self.positions {
             let letter = self.axes[position.axis];
             match position.block {
                 Some(size) => text += &format!("{}{}", size, letter.to_ascii_lowercase()),

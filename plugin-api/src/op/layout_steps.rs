@@ -47,7 +47,7 @@ impl Layout {
         let (apart, shape) = self.apart(&order, sizes)?;
         transpose(&mut steps, order);
         steps.push(LayoutStep::Reshape(shape));
-        let perm = self.places.iter().enumerate();
+        let perm = self.positions.iter().enumerate();
         let perm = perm.map(|(at, _)| apart.iter().position(|position| *position == at));
         transpose(&mut steps, perm.collect::<Option<_>>()?);
         Some(steps)
@@ -99,9 +99,9 @@ impl Layout {
     fn apart(&self, order: &[usize], sizes: &[Option<i64>]) -> Option<(Vec<usize>, Vec<i64>)> {
         let (mut apart, mut shape) = (Vec::new(), Vec::new());
         for (at, &axis) in order.iter().enumerate() {
-            for position in self.places_of(axis) {
+            for position in self.positions_of(axis) {
                 apart.push(position);
-                shape.push(match (self.places[position].block, sizes[axis]) {
+                shape.push(match (self.positions[position].block, sizes[axis]) {
                     (Some(block), _) => block,
                     (None, Some(size)) => size / self.block(axis),
                     (None, None) if is_in_place(order, at, self) => 0,
@@ -117,7 +117,7 @@ impl Layout {
 fn is_in_place(order: &[usize], at: usize, layout: &Layout) -> bool {
     order[..=at]
         .iter()
-        .all(|axis| layout.places_of(*axis).len() == 1)
+        .all(|axis| layout.positions_of(*axis).len() == 1)
 }
 
 fn transpose(steps: &mut Vec<LayoutStep>, perm: Vec<usize>) {

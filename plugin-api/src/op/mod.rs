@@ -10,6 +10,6 @@ mod layout_steps;
 pub use attr_def::attr_kind;
 pub use attr_def::{AttrDef, AttrDefault};
 pub use call::OpCall;
-pub use def::{OpDef, OpFn, OpResult, Refusal};
-pub use layout::{Layout, LayoutError, LayoutPlace};
+pub use def::{OpDef, OpError, OpFn, OpResult};
+pub use layout::{Layout, LayoutError, LayoutPosition};
 pub use layout_steps::LayoutStep;

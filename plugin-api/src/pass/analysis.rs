@@ -84,7 +84,7 @@ pub trait Analysis: Sized + Send + Sync + 'static {
     /// Computes the analysis. It may request others.
     ///
     /// # Errors
-    /// If the analysis depends on itself, or for a reason of the implementation.
+    /// If the analysis depends on itself, or the implementation fails.
     fn compute(function: &Function, cx: &PassContext) -> Result<Self, PassError>;
 }
 
@@ -234,7 +234,7 @@ fn computed<A: Analysis>(function: &Function, cx: &PassContext) -> Result<A, Pas
         Some(names) => {
             let chain = names.join(" -> ");
             let message = format!("analysis `{}` depends on itself: {}", A::NAME, chain);
-            Err(EditError::new(Status::REFUSED, message, None).into())
+            Err(EditError::new(Status::REJECTED, message, None).into())
         }
     }
 }

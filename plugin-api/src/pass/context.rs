@@ -320,7 +320,7 @@ impl PassContext {
             Ok(()) => Ok(Support::Supported),
             Err(error) => match error.status {
                 abi::Status::NOT_FOUND | abi::Status::UNSUPPORTED => Ok(Support::Unknown),
-                abi::Status::REFUSED => Ok(Support::Unsupported(error.message)),
+                abi::Status::REJECTED => Ok(Support::Unsupported(error.message)),
                 _ => Err(error),
             },
         }
@@ -330,7 +330,7 @@ impl PassContext {
     /// types that the definition infers are discarded.
     ///
     /// # Errors
-    /// If the op would be invalid. The message is only the reason, without a subject and a full stop.
+    /// If the op would be invalid. The message is only the reason, without a subject or period.
     pub fn infer_with(
         &self,
         function: &mut Function,

@@ -9,7 +9,7 @@ impl Module<'_> {
     /// needn't be loaded.
     ///
     /// # Errors
-    /// If a name is rejected; the message suggests the most similar one. If the host refuses to read a function.
+    /// If a name is rejected; the message suggests the most similar one. If the host can't read a function.
     pub fn check_operators<I>(&self, option: &str, names: I) -> Result<(), PassError>
     where
         I: IntoIterator,

@@ -187,7 +187,7 @@ impl Driver<'_> {
         };
         let values = match values {
             // The definition rejects a new op: the rewrite is undone.
-            Err(error) if error.status == Status::REFUSED => None,
+            Err(error) if error.status == Status::REJECTED => None,
             values => values?,
         };
         let mut values = match values {
@@ -258,7 +258,7 @@ impl Driver<'_> {
         match rewriter.f.replace_op_with(root, values) {
             Ok(()) => from.extend(rewriter.f.erase_all_dead(used)?),
             // The replacement contradicts the declared type of the result.
-            Err(error) if error.status == Status::REFUSED => {
+            Err(error) if error.status == Status::REJECTED => {
                 rewriter.take_back()?;
                 return Ok(false);
             }

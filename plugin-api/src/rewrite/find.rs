@@ -15,7 +15,7 @@ use crate::pass::PassContext;
 /// In a module separate from the rest of the context, because rules use the context.
 impl PassContext {
     /// Finds all matches of rules: for each op in program order as the root, of each rule in order. Calls `on_match`
-    /// for each match, also if it shares ops with others. Replacements of rules are ignored, and the function doesn't
+    /// for each match, even if it shares ops with others. Replacements of rules are ignored, and the function doesn't
     /// change.
     ///
     /// A match is skipped if its rule [may not rewrite](PassContext::may_rewrite): the user disabled the rule, or the

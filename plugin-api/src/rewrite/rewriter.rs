@@ -81,7 +81,7 @@ impl<'r> Rewriter<'r> {
         if self.f.traits(created).is_ambiguous() {
             let name = self.f.name(created);
             let message = format!("duplicate function `{}`", name);
-            return Err(EditError::new(Status::REFUSED, message, Some(created)));
+            return Err(EditError::new(Status::REJECTED, message, Some(created)));
         }
         self.fold(created).map(|values| values[0])
     }

@@ -24,7 +24,7 @@ impl NoMatch {
     /// Fails unless a condition holds.
     ///
     /// # Errors
-    /// If it doesn't.
+    /// If it fails.
     pub fn unless(condition: bool) -> Result<(), NoMatch> {
         if condition {
             Ok(())
@@ -36,7 +36,7 @@ impl NoMatch {
 
 impl From<NoMatch> for EditError {
     fn from(_: NoMatch) -> EditError {
-        EditError::new(Status::REFUSED, "the rule does not match", None)
+        EditError::new(Status::REJECTED, "the rule does not match", None)
     }
 }
 

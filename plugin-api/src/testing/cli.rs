@@ -13,7 +13,7 @@ use super::compare::{difference, Tolerance};
 /// `after`. Both are IR text, whose formatting doesn't matter.
 ///
 /// Call it in a file of the crate's `tests/` directory, with `crate-type = ["cdylib", "rlib"]` in `Cargo.toml`. The
-/// environment variable `PASSDOCK` names the `passdock` program; by default it is searched in `PATH`.
+/// environment variable `PASSDOCK` names the `passdock` program; by default it is found in `PATH`.
 ///
 /// # Panics
 /// If the IR differs, with a diff; and if the program or the plugin isn't found.

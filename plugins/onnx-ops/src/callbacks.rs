@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use passdock_plugin_api as api;
-use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
+use passdock_plugin_api::{DType, OpCall, OpError, OpResult};
 
 use crate::attributes;
 use crate::decompose::render;
@@ -33,7 +33,7 @@ pub(crate) fn infer(host: &OpCall) -> OpResult {
     }
     // Facts inferred before the error are still valid.
     match result {
-        Err(Stop::InvalidOp(reason)) => Err(Refusal::new(reason)),
+        Err(Stop::InvalidOp(reason)) => Err(OpError::new(reason)),
         _ => Ok(()),
     }
 }
@@ -62,7 +62,7 @@ pub(crate) fn evaluate(host: &OpCall) -> OpResult {
 pub(crate) fn decompose(host: &OpCall) -> OpResult {
     let (operator, call) = checked_row(host)?;
     let Some(body) = operator.body else {
-        return Err(Refusal::new("definition has no body"));
+        return Err(OpError::new("definition has no body"));
     };
     let text = render(operator, body, &Infer::new(host, &call))?;
     Ok(host.set_body(&text)?)
@@ -72,10 +72,10 @@ pub(crate) fn decompose(host: &OpCall) -> OpResult {
 pub(crate) fn layout(host: &OpCall) -> OpResult {
     let (operator, call) = checked_row(host)?;
     let Some(rule) = layout::rule(operator) else {
-        return Err(Refusal::new("definition has no layout rule"));
+        return Err(OpError::new("definition has no layout rule"));
     };
     let op = Infer::new(host, &call);
-    let requested = (0..host.operand_count()).map(|index| host.wanted_layout(index));
+    let requested = (0..host.operand_count()).map(|index| host.requested_layout(index));
     let requested = requested.map(|text| text.map(str::to_owned)).collect();
     let laid = rule(&LayoutRequest::new(&op, requested))?;
     for (index, layout) in laid.operands.iter().enumerate() {
@@ -91,28 +91,28 @@ pub(crate) fn layout(host: &OpCall) -> OpResult {
     Ok(host.set_body(&laid.text()?)?)
 }
 
-impl From<Stop> for Refusal {
-    fn from(stop: Stop) -> Refusal {
+impl From<Stop> for OpError {
+    fn from(stop: Stop) -> OpError {
         match stop {
-            Stop::Unknown => Refusal::new("a required type, shape or attribute is unknown"),
-            Stop::InvalidOp(reason) => Refusal::new(reason),
+            Stop::Unknown => OpError::new("a required type, shape or attribute is unknown"),
+            Stop::InvalidOp(reason) => OpError::new(reason),
         }
     }
 }
 
 /// Finds the row of an op. Returns it with a call of the op's name, version and attributes, without operands.
-fn row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> {
+fn row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), OpError> {
     let name = host.name(host.op());
     let domain = match name.rsplit_once('.') {
         Some(("onnx", _)) => "",
         Some((domain, _)) => domain,
-        None => return Err(Refusal::new("operator name has no domain")),
+        None => return Err(OpError::new("operator name has no domain")),
     };
     let Some(version) = host.opset(domain) else {
-        return Err(Refusal::new(format!("no opset for domain `{domain}`")));
+        return Err(OpError::new(format!("no opset for domain `{domain}`")));
     };
     let Some(operator) = ops::find(name, version) else {
-        return Err(Refusal::new(format!("no definition in opset {version}")));
+        return Err(OpError::new(format!("no definition in opset {version}")));
     };
     let call = Call {
         name: operator.name,
@@ -127,7 +127,7 @@ fn row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> {
 }
 
 /// Like [`row`], and rejects ops with unknown attributes or a wrong number of operands.
-fn checked_row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), Refusal> {
+fn checked_row(host: &OpCall) -> Result<(&'static Operator, Call<'_>), OpError> {
     let (operator, call) = row(host)?;
     operator.check(&call)?;
     operator.check_operands(host.operand_count())?;
@@ -158,7 +158,7 @@ fn facts(host: &OpCall, operator: &Operator, call: &Call) -> (Vec<ResultFacts>, 
 }
 
 /// Returns the operands as tensors if all are constant.
-fn operands(host: &OpCall) -> Result<Option<Vec<Option<Tensor<'_>>>>, Refusal> {
+fn operands(host: &OpCall) -> Result<Option<Vec<Option<Tensor<'_>>>>, OpError> {
     let mut tensors = Vec::with_capacity(host.operand_count());
     for index in 0..host.operand_count() {
         if host.operand(index).is_none() {
@@ -189,7 +189,7 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) 
     operator.check(call)?;
     operator.check_operands(call.inputs.len())?;
     let Some(evaluate) = operator.evaluate else {
-        return Err(Refusal::new("definition has no evaluation"));
+        return Err(OpError::new("definition has no evaluation"));
     };
     let room = |index, dtype, shape: &[i64], length| {
         host.allocate_result(index, &api::TypeSpec::shaped(dtype, shape), length)
@@ -205,7 +205,7 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) 
     }
     let results = evaluate.results(call)?;
     if results.len() < buffers.len() {
-        return Err(Refusal::new(
+        return Err(OpError::new(
             "evaluation computes fewer results than the op has",
         ));
     }
@@ -214,7 +214,7 @@ fn fold(host: &OpCall, operator: &Operator, call: &Call, facts: &[ResultFacts]) 
         let room = match given {
             Some((room, dtype, dims)) if dtype == result.dtype() && dims == shape => room,
             Some((_, dtype, dims)) => {
-                return Err(Refusal::new(format!(
+                return Err(OpError::new(format!(
                     "type rule inferred {}{dims:?}, but evaluation returned {}{shape:?}",
                     name_of(dtype),
                     name_of(result.dtype())
@@ -251,7 +251,7 @@ fn from_values(host: &OpCall, facts: &[ResultFacts]) -> OpResult {
             (elements.bytes().len() == length).then_some((shape, elements))
         };
         let Some((shape, elements)) = facts.get(index).and_then(elements) else {
-            return Err(Refusal::new("operands are not constant"));
+            return Err(OpError::new("operands are not constant"));
         };
         let spec = api::TypeSpec::shaped(elements.dtype(), &shape);
         let room = host.allocate_result(index, &spec, elements.bytes().len())?;
@@ -260,9 +260,9 @@ fn from_values(host: &OpCall, facts: &[ResultFacts]) -> OpResult {
     Ok(())
 }
 
-impl From<NotFolded> for Refusal {
-    fn from(reason: NotFolded) -> Refusal {
-        Refusal::new(reason.reason())
+impl From<NotFolded> for OpError {
+    fn from(reason: NotFolded) -> OpError {
+        OpError::new(reason.reason())
     }
 }
 

@@ -20,7 +20,7 @@
 //! Relative paths are resolved against the host's working directory. The value's sizes replace the parameter's dim
 //! symbols in the whole function.
 //!
-//! An unknown parameter name and a value of another shape are errors.
+//! Unknown parameter names and values of the wrong shape are errors.
 //!
 //! The pass doesn't fold expressions that become constant; run FoldConstant for that. Functions that skip optimization
 //! are bound as well, because binding isn't an optimization: it applies a fact that the user states about the model.

@@ -117,7 +117,7 @@ fn declares_more(f: &Function, op: OpId, original: ValueId) -> bool {
         && !is_output()
 }
 
-/// Whether `declared` refines `own`, where both are types of one value. Invented names don't count.
+/// Whether `declared` refines `own`, where both are types of one value. Generated names don't count.
 fn is_refined_by(f: &Function, own: TypeId, declared: TypeId) -> bool {
     if own == declared {
         return false;

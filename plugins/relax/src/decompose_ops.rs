@@ -63,7 +63,7 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
                          decomposition",
                         f.name(op)
                     );
-                    let position = Place::name(op).within(f);
+                    let position = OpSpan::name(op).within(f);
                     cx.emit(&Diagnostic::note(note).code("relax::no-body").at(position));
                 }
             },

@@ -146,7 +146,7 @@ impl<'h> Plan<'h> {
             };
             if let Err(why) = why {
                 let note = format!("call of `{}` is not inlined: {why}", callee.name());
-                let at = Place::name(op).within(&f);
+                let at = OpSpan::name(op).within(&f);
                 cx.emit(&Diagnostic::note(note).code("relax::not-inlined").at(at));
                 if self.kept.insert(name) {
                     self.growth += self.callees[&name].growth();

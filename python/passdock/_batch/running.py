@@ -13,7 +13,7 @@ from .results import ModelResult, Summary
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["RESULTS", "Batch", "refuse_in_worker"]
+__all__ = ["RESULTS", "Batch", "reject_in_worker"]
 
 #: The name of the results file in the output directory.
 RESULTS = "results.jsonl"
@@ -135,7 +135,7 @@ class Batch(Iterator[ModelResult]):
         return self.wait()._repr_html_()
 
 
-def refuse_in_worker() -> None:
+def reject_in_worker() -> None:
     """Rejects a batch in a worker process: an imported script would start the batch again."""
     from .worker import IN_WORKER
 

@@ -50,8 +50,8 @@ impl DiagnosticFields {
             diagnostic = diagnostic.with_note(note);
         }
         if let Some(op) = &self.span {
-            let place = op.get().0.read(|f, id| sdk::Place::op(id).within(f))?;
-            diagnostic = diagnostic.at(place);
+            let span = op.get().0.read(|f, id| sdk::OpSpan::op(id).within(f))?;
+            diagnostic = diagnostic.at(span);
         }
         run.read(|cx| cx.emit(&diagnostic))
     }

@@ -142,8 +142,8 @@ void ask_definitions(passdock::function &f, passdock::context &cx) {
     expect(cx.supports(f, sizes, "npu").kind == passdock::support::supported, "a target supports an op");
     expect(cx.supports(f, sizes, "gpu").kind == passdock::support::unknown, "or there is no rule for the target");
     f.set_operand(sizes, 0, one);
-    auto refused = cx.supports(f, sizes, "npu-pro");
-    expect(refused.kind == passdock::support::unsupported && refused.why == "npu-pro: it isn't of two dims", "or it doesn't, with a reason");
+    auto rejected = cx.supports(f, sizes, "npu-pro");
+    expect(rejected.kind == passdock::support::unsupported && rejected.why == "npu-pro: it isn't of two dims", "or it doesn't, with a reason");
     f.erase_op(sizes);
     expect(!cx.decompose(f, *f.ops_named("acme.Given").begin()), "an op without a definition has none");
 }
@@ -212,7 +212,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     f.move_op(sum, position::end_of(f.body()));
     f.set_operand(sum, 1, numbers);
     f.set_loc(sum, f.fuse_locs({f.loc(sum), f.name_loc("other")}));
-    expect(status_of([&] { f.set_operand(given, 0, f.result(sum)); }) == PASSDOCK_STATUS_REFUSED, "a use before the definition is rejected");
+    expect(status_of([&] { f.set_operand(given, 0, f.result(sum)); }) == PASSDOCK_STATUS_REJECTED, "a use before the definition is rejected");
     expect(!f.erase_if_unused(f.defining_op(f.operand(f.terminator(f.body()), 0))), "a used op can't be erased");
 
     cx.rewrite(f, "rule nothing { elsewhere.Nothing(%x) => %x }");
@@ -241,7 +241,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     f.replace_op_with(branch, f.operands(f.terminator(f.regions(branch)[0])));
     cx.emit(passdock::diagnostic::note_of("Nearly done."));
     cx.emit(passdock::diagnostic::warning("All of it holds.").code("everything::done")
-                .label(passdock::place::result(f.defining_op(f.operand(f.terminator(f.body()), 0)), 0), "here")
+                .label(passdock::op_span::result(f.defining_op(f.operand(f.terminator(f.body()), 0)), 0), "here")
                 .note("One more.").help("Nothing to do."));
 }
 
@@ -269,7 +269,7 @@ void module_pass(passdock::module &m, passdock::context &cx) {
         expect(copied.size() == 1 && made.name(made.defining_op(copied[0])) == "onnx.Neg", "a region is copied");
         expect(made.op_count() == 2 + moved.op_count() - 1, "all ops except the terminator are copied");
         made.erase_op(made.defining_op(copied[0]));
-        expect(status_of([&] { made.freeze_args({argument}); }) == PASSDOCK_STATUS_REFUSED, "a parameter without a default can't be frozen");
+        expect(status_of([&] { made.freeze_args({argument}); }) == PASSDOCK_STATUS_REJECTED, "a parameter without a default can't be frozen");
         made.freeze_args({});
         made.replace_body(moved);
         expect(made.op_count() == moved.op_count(), "a body is replaced by another function's");
@@ -335,7 +335,7 @@ void supports_sizes(passdock::op_call &call) {
 
 /* `acme.Sizes` is the same in any layout. */
 void lay_out_sizes(passdock::op_call &call) {
-    std::string wanted(call.wanted_layout(0));
+    std::string wanted(call.requested_layout(0));
     call.set_operand_layout(0, wanted.empty() ? "AB->BA" : wanted);
     call.set_result_layout(0, "");
     call.set_body("fn @body(%x) { %y = acme.Sizes(%x) return %y }");

@@ -10,7 +10,7 @@ void throw_it(passdock::function &f, passdock::context &cx) {
     if (what == "error") throw passdock::error("The op isn't liked.").at(first);
     if (what == "exception") static_cast<void>(std::string().at(3));
     if (what == "number") throw 42;
-    if (what == "refusal") f.erase_op(f.defining_op(f.operand(f.terminator(f.body()), 0)));
+    if (what == "rejection") f.erase_op(f.defining_op(f.operand(f.terminator(f.body()), 0)));
     if (what == "type") static_cast<void>(cx.option<int64_t>("what"));
     if (what == "unknown") static_cast<void>(cx.option<bool>("waht"));
     if (what == "stopped") {

@@ -13,8 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 ABI = "plugin-api/abi/src"
-#: The table of the contract, of which the declarations and the headers are generated.
-TABLE = "plugin-api/abi/contract"
+#: The table of the plugin ABI, from which the declarations and the headers are generated.
+TABLE = "plugin-api/abi/table"
 PARTS = ["record", "view", "host", "analysis", "instrument", "plugin"]
 #: The plugin that passes values of the future to today's host.
 PLUGIN = "tests/plugins/future/future.c"

@@ -11,17 +11,17 @@ impl Analysis for Blocks {
     const NAME: &'static str = "outliner.blocks";
 
     fn compute(f: &Function, _cx: &PassContext) -> Result<Blocks, PassError> {
-        let (mut blocks, mut places) = (Vec::<(String, Vec<OpId>)>::new(), HashMap::new());
+        let (mut blocks, mut block_indices) = (Vec::<(String, Vec<OpId>)>::new(), HashMap::new());
         for op in f.ops_in(f.body()) {
             let Some((block, _)) = f.loc_name(op).and_then(|name| name.rsplit_once('/')) else {
                 continue;
             };
-            let place = *places.entry(block).or_insert(blocks.len());
-            if place == blocks.len() {
+            let index = *block_indices.entry(block).or_insert(blocks.len());
+            if index == blocks.len() {
                 let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
                 blocks.push((block.chars().map(plain).collect(), Vec::new()));
             }
-            blocks[place].1.push(op);
+            blocks[index].1.push(op);
         }
         Ok(Blocks(blocks))
     }
@@ -34,8 +34,8 @@ fn outline_blocks(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         let f = m.snapshot(entry.name)?;
         for (block, ops) in &f.analysis::<Blocks>(cx)?.0 {
             if let Err(why) = m.outline(entry.name, ops, &format!("blocks.{block}")) {
-                let place = Place::op(ops[0]).within(&f);
-                cx.emit(&Diagnostic::note(why.message).at(place));
+                let span = OpSpan::op(ops[0]).within(&f);
+                cx.emit(&Diagnostic::note(why.message).at(span));
             }
         }
     }
@@ -64,8 +64,8 @@ fn outline_every(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             let ops: Vec<OpId> = f.ops_in(region).filter(|&op| Some(op) != end).collect();
             for group in ops.chunks(count.max(1)) {
                 if let Err(why) = m.outline(entry.name, group, "every.Group") {
-                    let place = Place::op(group[0]).within(&f);
-                    cx.emit(&Diagnostic::note(why.message).at(place));
+                    let span = OpSpan::op(group[0]).within(&f);
+                    cx.emit(&Diagnostic::note(why.message).at(span));
                 }
             }
         }
@@ -73,7 +73,7 @@ fn outline_every(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Replaces calls with copies of the callee's ops, and recursively the calls in the copies.
+/// Reblock_indices calls with copies of the callee's ops, and recursively the calls in the copies.
 fn copy_back(f: &mut Function, cx: &PassContext) -> PassResult {
     struct Calls(Vec<(OpId, SymbolId)>);
     impl Visitor for Calls {
@@ -119,7 +119,7 @@ plugin! {
             opt_level: 0,
             options: OutlineEvery,
         },
-        /// Replaces calls with copies of the callee's ops.
+        /// Reblock_indices calls with copies of the callee's ops.
         function "outliner.transform.CopyBack" => copy_back { opt_level: 0 },
     ],
 }

@@ -119,7 +119,7 @@ fn schema_and_reader_agree_on_mutated_manifests() {
         let by_schema = schema.takes(&change.file);
         match Manifest::parse(&text) {
             Ok(manifest) if manifest.skipped.is_empty() => {
-                assert!(loose.takes(&change.file), "schema refuses: {what}");
+                assert!(loose.takes(&change.file), "schema rejects: {what}");
                 taken += 1;
             }
             Ok(manifest) => assert!(!by_schema, "{what}: {}", manifest.skipped[0]),
@@ -139,7 +139,7 @@ fn schema_and_reader_agree_on_mutated_manifests() {
     assert_eq!(used, BTreeSet::from(BETWEEN_VALUES));
     assert!(
         taken > 100 && rejected > 1000,
-        "{taken} taken, {rejected} refused"
+        "{taken} taken, {rejected} rejected"
     );
 }
 

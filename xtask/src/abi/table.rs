@@ -1,4 +1,4 @@
-//! The table of the plugin ABI: `plugin-api/abi/contract/*.toml`, a file for each C header.
+//! The table of the plugin ABI: `plugin-api/abi/table/*.toml`, a file for each C header.
 
 use std::fs;
 use std::path::Path;
@@ -262,7 +262,7 @@ impl Table {
     pub(super) fn read(root: &Path) -> Result<Table> {
         let mut headers = Vec::new();
         for name in HEADERS {
-            let path = root.join(format!("plugin-api/abi/contract/{name}.toml"));
+            let path = root.join(format!("plugin-api/abi/table/{name}.toml"));
             let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
             let header = toml::from_str(&text).with_context(|| format!("{}", path.display()))?;
             headers.push((name, header));

@@ -112,7 +112,7 @@ pub(crate) struct PluginArgs {
     /// Use the plugin in FILE. Repeatable
     ///
     /// Example: `--plugin target/debug/libacme.so`. FILE must exist and be a plugin. `files = ["…"]` in `[plugins]` of
-    /// a pipeline has the same effect. Two copies of one plugin are an error.
+    /// a pipeline has the same effect. Duplicate plugins are an error.
     #[arg(long, value_name = "FILE")]
     pub(crate) plugin: Vec<PathBuf>,
     /// Search DIR for plugins, before the default directories. Repeatable
@@ -141,7 +141,7 @@ pub(crate) struct PassArgs {
     pub(crate) required_pass: Vec<String>,
     /// Skip this pass of the pipeline. Repeatable
     ///
-    /// A pass that calls it by name still runs it.
+    /// Passes that call it by name still run it.
     #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disabled_pass: Vec<String>,
     /// Disable this rewrite rule. Repeatable
@@ -149,12 +149,12 @@ pub(crate) struct PassArgs {
     /// The report lists the names of rules.
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disabled_rule: Vec<String>,
-    /// Stop applying rules after N rewrites in total, for example to find a wrong rewrite
+    /// Stop applying rules after N rewrites in total, for example to find a faulty rewrite
     #[arg(long, hide_short_help = true, value_name = "N")]
     pub(crate) rewrite_limit: Option<u64>,
     /// Raise the model to opset N before the first pass
     ///
-    /// N is a version of ONNX's own operators. With a higher opset, fusions can use newer operators. If the meaning of
+    /// N is a version of the domain `ai.onnx`. With a higher opset, fusions can use newer operators. If the meaning of
     /// an op can't be preserved, the model isn't raised.
     #[arg(long, value_name = "N", value_parser = opset, allow_negative_numbers = true)]
     pub(crate) raise_opset: Option<i64>,

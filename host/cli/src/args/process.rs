@@ -12,9 +12,9 @@ pub(crate) struct ProcessArgs {
     /// By default they run in a child process, so that the command can report their crashes.
     #[arg(long, hide_short_help = true)]
     pub(crate) in_process: bool,
-    /// Stop the run after this time
+    /// Stop the command after this time
     ///
-    /// The pass that was running is reported as failed. The time includes reading and writing the model.
+    /// A pass that was running is reported as failed. The time includes reading and writing the model.
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, conflicts_with = "in_process")]
     pub(crate) timeout: Option<f64>,
 }

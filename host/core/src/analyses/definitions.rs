@@ -1,7 +1,7 @@
 //! A cache of op definitions and of type inference. Definitions are cached by op symbol, since passes look up the
 //! traits of every op. Results of inference are cached since types are inferred again after each pass.
 //!
-//! If a function of the module has an operator's name, ONNX leaves it to the runtime which of both an op refers to.
+//! If a function of the module has an operator's name, ONNX lets the runtime choose which one an op refers to.
 //! (ONNX Runtime takes the operator, other runtimes the function.) Such ops are ambiguous, and have no definition.
 //!
 //! Each thread has its own cache, so there are no locks. A cache is for one module's symbols and one set of

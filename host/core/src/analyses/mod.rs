@@ -37,7 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** a result depends only on the function and its [`Operators`], so only their changes invalidate it.
+//! **Invariant:** a result depends only on the function and its [`Operators`], so nothing else invalidates it.
 //! **Invariant:** all analyses take time linear in the size of the function, whatever the depth of its regions.
 
 mod definitions;

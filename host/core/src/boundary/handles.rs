@@ -65,7 +65,7 @@ pub fn constant_data(function: &sdk::Function, constant: ConstId) -> Edit<Arc<Co
     })?
 }
 
-/// Calls `look` with the current state of a handle's function, edits included. Useful for printing it.
+/// Calls `body` with the current state of a handle's function, edits included. Useful for printing it.
 ///
 /// # Errors
 /// If its handle has ended.

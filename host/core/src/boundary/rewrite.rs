@@ -35,7 +35,7 @@ impl OpQueries<'_> {
         };
         let done = cx.rewrite(&mut function, &[&rules]);
         done.map_err(|error| EditFailure {
-            status: error.status.unwrap_or(Status::REFUSED),
+            status: error.status.unwrap_or(Status::REJECTED),
             message: error.message,
         })
     }

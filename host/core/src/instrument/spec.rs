@@ -36,7 +36,7 @@ pub struct InstrumentSpec {
     pub options: Vec<Field>,
     /// The plugin that provides it, or `None` for the host and the program itself.
     pub plugin: Option<String>,
-    /// The plugin's file, or that it is built in.
+    /// The plugin's file, or built-in origin.
     #[serde(skip)]
     pub(super) origin: Option<Origin>,
     /// The names of the options that are paths.

@@ -186,11 +186,11 @@ impl Registry {
         self.read().named_files.clone()
     }
 
-    /// Registers plugin files, in their order. `options` are by plugin name, with `None` for all others. `refused` is
+    /// Registers plugin files, in their order. `options` are by plugin name, with `None` for all others. `on_error` is
     /// called with the error of each plugin that conflicts with others. If it returns an error, that ends the call.
     ///
     /// # Errors
-    /// If a file isn't a plugin that this host can load, or `refused` returns an error.
+    /// If a file isn't a plugin that this host can load, or `on_error` returns an error.
     pub fn load_files_with(
         &self,
         files: &[PathBuf],
@@ -231,11 +231,11 @@ impl Registry {
     }
 
     /// Registers the plugins of directories, in their order. `options` are by plugin name, with `None` for all others.
-    /// `refused` is called with the error of each plugin that conflicts with others. If it returns an error, that ends
+    /// `on_error` is called with the error of each plugin that conflicts with others. If it returns an error, that ends
     /// the call.
     ///
     /// # Errors
-    /// If a required directory can't be read, or `refused` returns an error.
+    /// If a required directory can't be read, or `on_error` returns an error.
     pub fn load_dirs_with(
         &self,
         dirs: &[SearchDir],

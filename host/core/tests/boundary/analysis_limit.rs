@@ -29,7 +29,7 @@ fn cached_analyses_of_a_function_are_limited() {
             let data = std::ptr::dangling_mut::<u8>().cast();
             // SAFETY: the handle is live, and the data is never dereferenced.
             let status = unsafe { put(f, owner, Str::new(&key), data, Some(drop_it), &mut cached) };
-            rejected += usize::from(status == Status::REFUSED);
+            rejected += usize::from(status == Status::REJECTED);
         }
         assert_eq!(DROPPED.load(Ordering::Relaxed), rejected);
         assert_eq!(KEYS - rejected, 4096);

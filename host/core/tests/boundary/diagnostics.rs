@@ -101,7 +101,7 @@ fn parts_of_diagnostics_are_limited() {
             .at(op);
         for at in 0..100_000 {
             diagnostic = diagnostic.with_note(format!("Note {at}."));
-            diagnostic = diagnostic.label(sdk::Place::operand(op, 0), format!("label {at}"));
+            diagnostic = diagnostic.label(sdk::OpSpan::operand(op, 0), format!("label {at}"));
         }
         cx.emit(&diagnostic);
         Ok(())

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use passdock_ir::text;
 use passdock_ir::verify::verify;
 use passdock_plugin_api as sdk;
-use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, OpTraits, Refusal};
+use passdock_plugin_api::prelude::{OpCall, OpDef, OpError, OpResult, OpTraits};
 use passdock_plugin_api::{PassContext, PassResult, StaticPlugin, Support};
 
 use crate::support::{TestFrame, run};
@@ -45,7 +45,7 @@ const BARE: OpDef = OpDef::new("t.Op", 1);
 const NPU: OpDef = OpDef::extending("t.Op", 1).supports(&["npu"], only_vectors);
 
 const BOTH: OpDef = OpDef::extending("t.Op", 1).supports(&["npu", "gpu"], |call| {
-    Err(Refusal::new(format!("{} doesn't take it", call.target())))
+    Err(OpError::new(format!("{} doesn't take it", call.target())))
 });
 /// Tries to add to the read-only function.
 const ADDS: OpDef = OpDef::extending("t.Op", 1).supports(&["npu"], |call| {
@@ -66,7 +66,7 @@ const TOO_NEW: OpDef = OpDef::extending("t.Op", 1)
 fn only_vectors(call: &OpCall) -> OpResult {
     match call.operand_type(0).rank() {
         Some(1) => Ok(()),
-        _ => Err(Refusal::new("it isn't of a vector")),
+        _ => Err(OpError::new("it isn't of a vector")),
     }
 }
 

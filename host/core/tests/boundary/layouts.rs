@@ -18,10 +18,10 @@ const POOL: OpDef = OpDef::new("t.Pool", 1)
     .legalize(pool_of_two);
 
 fn pool_in(call: &OpCall) -> OpResult {
-    if call.wanted_layout(0) != Some(NHWC) {
+    if call.requested_layout(0) != Some(NHWC) {
         return Err("it is only known in NHWC".into());
     }
-    assert_eq!(call.wanted_layout(1), None);
+    assert_eq!(call.requested_layout(1), None);
     call.set_operand_layout(0, NHWC)?;
     call.set_result_layout(0, NHWC)?;
     set_body(call, "%y = t.PoolNHWC(%x, %mask)")
@@ -62,7 +62,7 @@ fn odd(call: &OpCall) -> OpResult {
 }
 
 fn in_infer(call: &OpCall) -> OpResult {
-    assert_eq!(call.wanted_layout(0), None);
+    assert_eq!(call.requested_layout(0), None);
     call.set_result_layout(0, NHWC)?;
     Ok(())
 }

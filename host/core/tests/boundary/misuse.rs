@@ -16,7 +16,7 @@ fn read_only_handles_reject_edits() {
         let snapshot = module.snapshot("gone")?;
         // SAFETY: the handle is live. It is read-only, which the host must detect.
         let status = unsafe { raw().erase_op.expect("present")(snapshot.as_raw().handle, OpId(0)) };
-        assert_eq!(status, Status::REFUSED);
+        assert_eq!(status, Status::REJECTED);
         // SAFETY: as above.
         let error = unsafe { text(raw().last_error.expect("present")(snapshot.as_raw().handle)) };
         Err(error.into())
@@ -35,7 +35,7 @@ fn read_only_handles_reject_edits() {
             let modules = &*host().get().modules;
             assert_eq!(
                 modules.edit.expect("present")(handle, SymbolId(12), &mut out),
-                Status::REFUSED
+                Status::REJECTED
             );
             text(modules.last_error.expect("present")(handle))
         };

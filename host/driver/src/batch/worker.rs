@@ -52,7 +52,7 @@ pub struct BatchWorker {
 pub struct WorkerFailure {
     /// The error, which names the pass that ran.
     pub error: PassError,
-    /// Whether the process terminated, instead of being stopped by this one.
+    /// Whether the process terminated, without being stopped by this one.
     pub crashed: bool,
 }
 

@@ -75,7 +75,7 @@ impl Format {
     /// Returns the format for a path's extension; `-` is IR text.
     ///
     /// # Errors
-    /// If the path is neither `.onnx`, `.ir` nor `-`.
+    /// If the path is isn't `.onnx`, `.ir` or `-`.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Format, PassError> {
         let path = path.as_ref();
         let extension = path.extension().and_then(|e| e.to_str());

@@ -90,7 +90,7 @@ impl Output {
     }
 
     /// Writes a model and its data files to a staging directory. Special files are written directly. `staging` is the
-    /// name of the staging directory if another process will commit it. `tell` receives warnings about the file, and
+    /// name of the staging directory if another process will commit it. `report` receives warnings about the file, and
     /// notes about data files that are removed because only the replaced model used them.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Output {
         // IR text can't refer to the file that its model was read from.
         let module = passdock_onnx::detach(module).map_err(|error| failed(path, error))?;
         if let Some(file) = lossy_name(&module) {
-            let what = format!("the name of data file `{file}` is not UTF-8, as IR text requires");
+            let what = format!("the name of data file `{file}` is not UTF-8, which IR text requires");
             return Err(fail(path, &what).help("rename the file"));
         }
         let mut printing = text::PrintOptions {

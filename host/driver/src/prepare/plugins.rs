@@ -24,7 +24,7 @@ pub fn load_plugins(registry: &Registry, request: &Request) -> Result<Vec<PassEr
     Ok(conflicts)
 }
 
-/// Adds the plugins of a request and of a pipeline file to the registry. `refused` receives the error of each plugin
+/// Adds the plugins of a request and of a pipeline file to the registry. `on_error` receives the error of each plugin
 /// that conflicts with another.
 pub(super) fn load(
     registry: &Registry,
@@ -125,7 +125,7 @@ pub(super) fn check_built_in(
 pub fn no_plugins(request: &Request) -> PassError {
     let dirs = request.plugin_dirs.iter().chain(&request.standard_dirs);
     let dirs: Vec<String> = dirs.map(|dir| format!("`{}`", dir.display())).collect();
-    let message = format!("found no plugin in {}", dirs.join(", "));
+    let message = format!("no plugin found in {}", dirs.join(", "));
     PassError::new(ErrorKind::Plugin, message).help(
         "put the standard plugins next to the executable or into `../lib/passdock/plugins`, or name plugins with \
          `--plugin FILE`, `--plugin-dir DIR` or `PASSDOCK_PLUGIN_PATH`",

@@ -173,7 +173,7 @@ impl Reproducer {
     }
 
     /// Runs the reproducer with a registry's passes, and with the plugins of `request`. With `locked`, plugins whose
-    /// files differ from the original ones are rejected. `judge` runs the [`ReproducerTest`], if there is one, on the
+    /// files differ from the original ones are rejected. `oracle` runs the [`ReproducerTest`], if there is one, on the
     /// modules before and after the passes. The report contains all errors.
     pub fn replay(
         &self,

@@ -181,7 +181,7 @@ impl Function {
         op
     }
 
-    /// Creates an op without operands, results and attributes, which isn't linked into a region yet.
+    /// Creates an op without operands, results or attributes, which isn't linked into a region yet.
     pub(crate) fn make_op(&mut self, name: SymbolId, region: RegionId, loc: LocId) -> OpId {
         let op = OpId(self.ops.len() as u32);
         self.ops.push(Op {

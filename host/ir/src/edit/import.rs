@@ -152,7 +152,7 @@ impl Function {
                 _ => String::new(),
             };
             reject!(
-                "`{name}` of `@{from}` (opset {theirs}) has another meaning in `@{to}` (opset {own}): {why}{help}"
+                "`{name}` of `@{from}` (opset {theirs}) differs in meaning in `@{to}` (opset {own}): {why}{help}"
             );
         }
         match self.opsets.len() + needed.len() > MAX_OPSETS {

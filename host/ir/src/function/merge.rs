@@ -5,7 +5,7 @@ use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
 use crate::function::Function;
 use crate::function::types::TypeData;
 
-/// Which type wins if both specify a part differently.
+/// The type to prefer where both specify a part.
 #[derive(Clone, Copy, PartialEq)]
 enum Wins {
     /// The known type, except that a constant size beats a symbol.

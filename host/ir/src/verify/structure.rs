@@ -286,7 +286,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Checks and defines a value; `wanted` is its kind, definition and index.
+    /// Checks and defines a value; `expected` is its kind, definition and index.
     fn define(&mut self, id: ValueId, expected: (u32, u32, u32), op: OpId, scope: &mut Scope<'_>) {
         let f = self.f;
         let fresh = self.values.get(id.index()) == Some(&false);

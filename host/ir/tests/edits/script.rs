@@ -106,7 +106,7 @@ fn outcome(source: &str, script: &[&str]) -> String {
                 assert_eq!(version(&module), version(&copy));
                 let status = match error.status {
                     Status::STALE => "stale",
-                    Status::REFUSED => "refused",
+                    Status::REJECTED => "rejected",
                     Status::INVALID => "invalid",
                     Status::NOT_FOUND => "not found",
                     _ => "failed",

@@ -62,12 +62,12 @@ fn constant_data_must_match_its_type() {
             let ty = f.value(value(f, "x")).ty;
             f.add_constant(ty, ConstantData::inline([0; 4]), RegionId::NONE, "k")
         },
-        Status::REFUSED,
+        Status::REJECTED,
         expect!["wrong data size: expected 8 bytes for 2 elements of `f32`, found 4"],
     );
     check_rejected(
         |f| f.add_constant(TypeId(0), ConstantData::inline([]), RegionId::NONE, "k"),
-        Status::REFUSED,
+        Status::REJECTED,
         expect!["a constant must be a scalar or a tensor with a static shape"],
     );
     let mut module = source();

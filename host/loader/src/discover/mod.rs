@@ -111,14 +111,12 @@ fn is_no_plugin(error: &PluginError) -> bool {
 /// Whether an error is about an unrelated library: it has neither a plugin's symbol of another ABI version nor the
 /// SDK's name. This reads the file, so call it only after a pass wasn't found.
 pub fn is_unrelated(error: &PluginError) -> bool {
-    let names_us = |bytes: Vec<u8>| bytes.windows(PREFIX.len()).any(|part| part == PREFIX);
+    /// The prefix of a plugin's symbols in every ABI version.
+    const PREFIX: &[u8] = b"passdock";
     let path = error.origin.path().filter(|_| is_no_plugin(error));
     path.and_then(|path| std::fs::read(path).ok())
-        .is_some_and(|bytes| !names_us(bytes))
+        .is_some_and(|bytes| !bytes.windows(PREFIX.len()).any(|part| part == PREFIX))
 }
-
-/// The prefix of a plugin's symbols in every ABI version.
-const PREFIX: &[u8] = b"passdock";
 
 /// Rejects a plugin that defines an op which another one defines since the same version: the two definitions would be
 /// ambiguous.

@@ -88,7 +88,7 @@ pub struct LoadedOp {
 pub struct DefiningPlugin {
     /// The plugin's short name.
     pub name: String,
-    /// The plugin's file, or that it is built in.
+    /// The plugin's file, or built-in origin.
     pub origin: Origin,
 }
 
@@ -171,7 +171,7 @@ impl Plugin {
         ))
     }
 
-    /// Returns the plugin's file, or that it is built in.
+    /// Returns the plugin's file, or built-in origin.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }

@@ -16,7 +16,7 @@ use crate::names;
 
 /// The reason why an entry of a manifest can't be used.
 pub(super) enum EntryError {
-    /// The entry is invalid, and therefore the manifest.
+    /// The entry is invalid, and so is the manifest.
     Invalid(Kind),
     /// The entry has an unknown enum value, such as "kind `shader`", so only this entry is skipped. The second string
     /// is help, if a known value is near.

@@ -61,7 +61,7 @@ pub struct Manifest {
     pub(crate) warnings: Vec<ManifestWarning>,
 }
 
-/// A warning about an unknown item of a manifest. Newer plugins may have more items, but most unknown ones are errors.
+/// A warning about an unknown item of a manifest. Newer plugins may have more items, but most unknown ones are typos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ManifestWarning {
     /// The message, without the location and the final period.

@@ -72,7 +72,7 @@ fn kind_of_field(number: u32) -> Option<AttrKind> {
     KINDS.iter().find(|row| row.2 == number).map(|row| row.0)
 }
 
-/// Whether a field is one for attributes' values, with the right wire type.
+/// Whether a field holds an attribute's value, with the right wire type.
 pub(crate) fn is_value(number: u32, value: Value<'_>) -> bool {
     match number {
         attr::I => matches!(value, Value::Varint(_)),

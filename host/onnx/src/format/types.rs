@@ -209,7 +209,7 @@ pub fn name_in_file(symbol: &str) -> &str {
     }
 }
 
-/// Rejects the IR's own element types, such as `index`. Unknown codes are those of a later ONNX.
+/// Rejects the IR's own element types, such as `index`. Unknown codes are may be of later versions.
 pub(crate) fn check_dtype(dtype: DType) -> Result {
     match dtype.name() {
         Some(name) if dtype.0 >= FIRST_PLACEHOLDER => Err(OnnxError::new(format!(

@@ -63,7 +63,7 @@ fn extension_must_not_repeat_the_definition() {
         ],
     );
     check(
-        "/* functions of a later contract alone */",
+        "/* functions of a later ABI only */",
         &expect!["[pass c.transform.One of `DIR/plugin.so`]"],
     );
     check(

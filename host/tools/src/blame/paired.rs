@@ -90,13 +90,13 @@ impl<'m> PairedFunction<'m> {
         })
     }
 
-    /// Returns the ops that `made` was created from.
+    /// Returns the ops that `created` was created from.
     pub(super) fn sources(&self, created: OpId) -> Vec<OpId> {
         let ops = self.old.walk(self.old.body());
         ops.filter(|&op| self.is_source(op, created)).collect()
     }
 
-    /// Returns the ops that were created from `gone`.
+    /// Returns the ops that were created from `removed`.
     pub(super) fn replacements(&self, removed: OpId) -> Vec<OpId> {
         let stayed: FxHashSet<OpId> = self.pairs.iter().map(|pair| pair.after).collect();
         let ops = self.new.walk(self.new.body());
@@ -104,7 +104,7 @@ impl<'m> PairedFunction<'m> {
         created.filter(|&op| self.is_source(removed, op)).collect()
     }
 
-    /// Whether `op` had a result with the name of one of `made`'s, or was removed and is paired or shares a node with
+    /// Whether `op` had a result with the name of one of `created`'s, or was removed and is paired or shares a node with
     /// it.
     fn is_source(&self, op: OpId, created: OpId) -> bool {
         let mut results = find::result_names(self.old, op);

@@ -73,7 +73,7 @@ pub struct OpHistory {
     pub removed: Option<u32>,
 }
 
-/// Converts the functions of a module. `fate` returns the fate of each op.
+/// Converts the functions of a module. `history` returns the fate of each op.
 pub(crate) fn draw(
     module: &Module,
     mut history: impl FnMut(&Function, OpId) -> OpHistory,

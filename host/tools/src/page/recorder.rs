@@ -35,7 +35,7 @@ sdk::options! {
     }
 }
 
-/// Returns the instrument `page`, for a registry.
+/// Returns the instrument `html-report`, for a registry.
 ///
 /// The instrument only records. The program writes the report, so a run whose process crashed has one, too.
 pub fn instrument() -> InstrumentSpec {

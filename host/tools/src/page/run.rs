@@ -62,7 +62,7 @@ impl RunPage {
     }
 }
 
-/// Takes the data of the instrument `page`; `None` if its process crashed.
+/// Takes the data of the instrument `html-report`; `None` if its process crashed.
 fn take_recorded(report: &mut Report) -> Option<Recorded> {
     let at = report
         .instruments

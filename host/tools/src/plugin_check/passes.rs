@@ -46,12 +46,12 @@ pub(super) fn read_only(subject: &Subject<'_>) -> CheckResult {
 pub(super) struct PassSurvey {
     pub(super) findings: Vec<String>,
     rejections: Vec<String>,
-    /// The number of passes that refused all samples.
+    /// The number of passes that rejected all samples.
     rejecting_passes: usize,
 }
 
 /// Runs each pass on each sample and collects its first fault: an error for which `is_relevant` holds, or the message
-/// that `wrong` returns for its output.
+/// that `check_output` returns for its output.
 pub(super) fn survey(
     subject: &Subject<'_>,
     configure: impl Fn(ContextBuilder) -> ContextBuilder,

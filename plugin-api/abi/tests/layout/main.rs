@@ -115,7 +115,7 @@ fn check_header(compiler: &str, language: &str, standard: &str) {
         .unwrap();
     assert!(
         built.status.success(),
-        "{compiler} refuses the header:\n{}",
+        "{compiler} rejects the header:\n{}",
         String::from_utf8_lossy(&built.stderr)
     );
     let printed = Command::new(&binary).output().unwrap();

@@ -1,7 +1,7 @@
 //! Checks that the ABI only grows, and that the C header matches the Rust crate.
 //!
 //! [`RECORDS`] lists the records of the ABI with their fields, by their Rust and C names. It is generated from the
-//! contract. The golden table of names, offsets and sizes (`tests/layouts/today.txt`), and the C program that prints
+//! ABI. The golden table of names, offsets and sizes (`tests/layouts/today.txt`), and the C program that prints
 //! the same table from `passdock.h`, are derived from it.
 
 use std::any::type_name;

@@ -213,7 +213,7 @@ pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, NotFolded> {
     list.iter().map(listed).collect()
 }
 
-/// Returns for each axis of a rank whether the list has it.
+/// Returns, per axis of a rank, whether it is listed.
 pub(crate) fn listed_axes(list: &[i64], rank: usize) -> Result<Vec<bool>, NotFolded> {
     let mut is_listed = vec![false; rank];
     axes(list, rank)?

@@ -32,7 +32,7 @@ enum Specials {
 /// The encoding of a value beyond the largest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overflow {
-    /// The largest value, also for infinity.
+    /// The largest value, even for infinity.
     Saturate,
     /// Infinity, or NaN if the type has no infinity.
     Overflow,

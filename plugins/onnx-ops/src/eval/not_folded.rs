@@ -8,7 +8,7 @@ use std::fmt;
 pub struct NotFolded(Cow<'static, str>);
 
 impl NotFolded {
-    /// Creates a refusal with a reason.
+    /// Creates a rejection with a reason.
     pub fn new(reason: impl Into<Cow<'static, str>>) -> NotFolded {
         NotFolded(reason.into())
     }

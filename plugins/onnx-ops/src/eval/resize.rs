@@ -97,7 +97,7 @@ fn along(
     sums
 }
 
-/// How an axis is resized.
+/// A resized axis.
 struct Line {
     axis: usize,
     old: usize,

@@ -10,7 +10,7 @@ use crate::infer::{Inferred, Stop, invalid};
 
 /// Returns the position of an axis that isn't split into blocks.
 pub(super) fn whole(layout: &Layout, axis: usize) -> Inferred<usize> {
-    match layout.place(axis) {
+    match layout.position(axis) {
         Some(position) if layout.block(axis) == 1 => Ok(position),
         _ => invalid!("axis {axis} is split into blocks"),
     }
@@ -67,7 +67,7 @@ pub(super) fn concat(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let count = request.count();
     let layout = common(request, count)?;
     let axis = axis_of(request, &layout, 1)?;
-    let position = layout.place(axis).ok_or(Stop::Unknown)?;
+    let position = layout.position(axis).ok_or(Stop::Unknown)?;
     request.rewritten(count, &layout, Change::attr("axis", position))
 }
 
@@ -75,7 +75,7 @@ pub(super) fn concat(request: &LayoutRequest) -> Inferred<LayoutResult> {
 pub(super) fn split(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let layout = request.layout(0)?;
     let axis = axis_of(request, &layout, 0)?;
-    let position = layout.place(axis).ok_or(Stop::Unknown)?;
+    let position = layout.position(axis).ok_or(Stop::Unknown)?;
     let mut laid = request.with_layout(1, &layout)?;
     let block = layout.block(axis);
     let mut change = Change::attr("axis", position);

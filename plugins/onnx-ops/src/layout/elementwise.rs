@@ -37,7 +37,7 @@ pub(super) fn quantize(request: &LayoutRequest) -> Inferred<LayoutResult> {
     if layout.block(axis) > 1 {
         return invalid!("axis {axis} has several scales and is split into blocks");
     }
-    let position = layout.place(axis).ok_or(Stop::Unknown)?;
+    let position = layout.position(axis).ok_or(Stop::Unknown)?;
     // With blocks along the axis, the scales have all axes of the operand.
     let operands = if scales > 1 { request.count() } else { 1 };
     request.rewritten(operands, &layout, Change::attr("axis", position))
@@ -103,7 +103,7 @@ pub(super) fn lay_out_broadcast(
     let is_here = |axis: usize, is_block: bool| axis >= missing && (is_cut[axis] || !is_block);
     let mut positions = Vec::new();
     let mut ones = Vec::new();
-    for position in layout.places() {
+    for position in layout.positions() {
         if is_here(position.axis, position.block.is_some()) {
             positions.push(*position);
         } else if !positions.is_empty() {
@@ -113,7 +113,7 @@ pub(super) fn lay_out_broadcast(
     // The part of the layout for the operand's own axes.
     let remaining: Vec<usize> = (missing..layout.rank()).collect();
     let whole: Vec<usize> = (0..layout.rank()).filter(|axis| !is_cut[*axis]).collect();
-    let own_layout = layout.uncut(&whole).only(&remaining);
+    let own_layout = layout.unblocked(&whole).only(&remaining);
     debug_assert_eq!(own_layout.target_rank(), positions.len());
     laid.operand(index, &own_layout);
     if !ones.is_empty() {

@@ -7,7 +7,7 @@
 //! - operators with axes become the same op with other axes (`axes`, `reduce`, `views`, `shapes`);
 //! - operators that require ONNX's order, such as convolutions, stay between `Transpose`s (`spatial`).
 //!
-//! A rule computes exactly the same results, or it refuses.
+//! A rule computes exactly the same results, or it rejects.
 
 mod axes;
 mod einsum;

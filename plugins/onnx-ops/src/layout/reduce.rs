@@ -9,7 +9,7 @@ use crate::infer::{Inferred, Stop, invalid};
 
 /// Returns the sorted positions of axes, including the positions of their blocks.
 pub(super) fn axis_positions(layout: &Layout, axes: &[usize]) -> Vec<i64> {
-    let positions = axes.iter().flat_map(|axis| layout.places_of(*axis));
+    let positions = axes.iter().flat_map(|axis| layout.positions_of(*axis));
     let mut positions: Vec<i64> = positions.map(|position| position as i64).collect();
     positions.sort_unstable();
     positions

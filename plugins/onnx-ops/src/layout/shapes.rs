@@ -44,7 +44,7 @@ pub(super) fn slice(request: &LayoutRequest) -> Inferred<LayoutResult> {
 fn permuted(layout: &Layout, numbers: &[i64], of_block: i64) -> Option<Vec<i64>> {
     let mut out = Vec::new();
     for numbers in numbers.chunks(layout.rank().max(1)) {
-        for position in layout.places() {
+        for position in layout.positions() {
             out.push(match position.block {
                 Some(_) => of_block,
                 None => *numbers.get(position.axis)?,
@@ -165,7 +165,7 @@ pub(super) fn shape(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let mut laid = request.result();
     laid.operand(0, &layout);
     let all = laid.op("Shape", &["operand0"], "");
-    let position = |axis| layout.place(axis).map(|position| position as i64);
+    let position = |axis| layout.position(axis).map(|position| position as i64);
     let positions: Option<Vec<i64>> = axes.clone().map(position).collect();
     let positions = laid.ints(&positions.ok_or(Stop::Unknown)?);
     let mut sizes = laid.op("Gather", &[&all, &positions], "axis = 0");

@@ -63,8 +63,8 @@ pub(super) fn between(
 
 /// Whether the batch comes first and the spatial axes are in order, as kernels of such operators require.
 fn is_usual(layout: &Layout) -> bool {
-    let spatial: Vec<Option<usize>> = (2..layout.rank()).map(|axis| layout.place(axis)).collect();
-    layout.place(0) == Some(0) && spatial.windows(2).all(|pair| pair[0] < pair[1])
+    let mut spatial = (2..layout.rank()).map(|axis| layout.position(axis));
+    layout.position(0) == Some(0) && spatial.is_sorted_by(|a, b| a < b)
 }
 
 fn sizes_of(request: &LayoutRequest, index: usize, rank: usize) -> Inferred<Sizes> {

@@ -83,7 +83,7 @@ pub(super) fn flatten(request: &LayoutRequest) -> Inferred<LayoutResult> {
         axis if (-rank..0).contains(&axis) => axis + rank,
         _ => return Err(Stop::Unknown),
     };
-    let mut positions = layout.places().iter();
+    let mut positions = layout.positions().iter();
     let after = positions
         .position(|position| position.axis as i64 >= axis && sizes[position.axis] != Some(1));
     let mut laid = request.result();
@@ -137,7 +137,7 @@ fn shape_text(
         // A 0 copies the size of the operand's dim at this index, which may be another axis.
         let stays = !copies
             || layout
-                .places()
+                .positions()
                 .get(at)
                 .is_some_and(|position| position.axis == at)
                 && layout.block(at) == 1;
@@ -208,12 +208,12 @@ fn in_layout(layout: &Layout, groups: &[Group], sizes: &Sizes) -> Inferred<Vec<u
         large.retain(|axis| sizes[*axis] != Some(1));
         let one = from.first().copied().ok_or(Stop::Unknown)?;
         let first = large.first().copied().unwrap_or(one);
-        let position = layout.place(first).ok_or(Stop::Unknown)?;
+        let position = layout.position(first).ok_or(Stop::Unknown)?;
         let mut last = position;
         for axis in large.iter().skip(1) {
-            let next = layout.place(*axis).ok_or(Stop::Unknown)?;
+            let next = layout.position(*axis).ok_or(Stop::Unknown)?;
             let mut between =
-                (last.min(next) + 1..next.max(last)).map(|at| layout.places()[at].axis);
+                (last.min(next) + 1..next.max(last)).map(|at| layout.positions()[at].axis);
             if next < last || between.any(|axis| sizes[axis] != Some(1)) {
                 return invalid!("merged axes are not adjacent in layout `{layout}`");
             }

@@ -78,7 +78,7 @@ fn dft(op: &Infer) -> Inferred {
         };
         let axis = op.axis(axis, dims.len())?;
         if axis == last {
-            return invalid!("axis {axis} has the real and imaginary parts");
+            return invalid!("axis {axis} holds the real and imaginary parts");
         }
         let length = match (op.has(1), one_sided && inverse) {
             (true, _) => op.size(1),

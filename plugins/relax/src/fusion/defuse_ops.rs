@@ -75,7 +75,7 @@ pub fn defuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 Err(why) => {
                     let name = f.name(call);
                     let note = format!("cannot restore the ops of `{name}`: {why}");
-                    let at = Place::name(call).within(f);
+                    let at = OpSpan::name(call).within(f);
                     cx.emit(&Diagnostic::note(note).code("relax::not-defused").at(at));
                 }
             }

@@ -19,7 +19,7 @@ pub(crate) struct Declared {
 }
 
 impl Declared {
-    /// Returns such values of a function. `is_stale`: a `value_info` was wrong.
+    /// Finds these values in a function. `is_stale`: a `value_info` was wrong.
     pub(crate) fn new(f: &Function, is_stale: bool) -> Declared {
         let given = f.terminator(f.body()).into_iter();
         let given = given.flat_map(|end| f.operands(end));

@@ -13,7 +13,7 @@ const HELP: &str = "correct the declared type or the op; the inferred type is us
 
 /// Returns a diagnostic about an invalid op.
 pub(crate) fn invalid_op(f: &Function, op: OpId, message: String) -> Diagnostic {
-    let invalid_op = Diagnostic::warning(message).at(Place::op(op).within(f));
+    let invalid_op = Diagnostic::warning(message).at(OpSpan::op(op).within(f));
     invalid_op.code(CODE)
 }
 
@@ -31,9 +31,9 @@ fn other_type(
         "`{}` has result type {inferred}, but {declared} is declared{why}",
         f.name(op)
     );
-    let position = Place::result(op, index).within(f);
+    let position = OpSpan::result(op, index).within(f);
     Diagnostic::warning(message)
-        .at(Place::name(op).within(f))
+        .at(OpSpan::name(op).within(f))
         .label(position, format!("declared {declared}"))
         .code(CODE)
         .help(help)
@@ -43,7 +43,7 @@ fn other_type(
 fn label_declared(report: Diagnostic, f: &Function, value: ValueId) -> Diagnostic {
     match f.uses(value).next() {
         Some(one) => report.label(
-            Place::operand(one.op, one.index).within(f),
+            OpSpan::operand(one.op, one.index).within(f),
             format!("declared {}", f.type_of(value)),
         ),
         None => report,
@@ -53,7 +53,7 @@ fn label_declared(report: Diagnostic, f: &Function, value: ValueId) -> Diagnosti
 /// Returns a diagnostic about an op that violates its definition.
 pub(crate) fn malformed(f: &Function, cx: &PassContext, op: OpId) -> Option<Diagnostic> {
     let error = cx.check_op(f, op).err()?;
-    let invalid_op = Diagnostic::warning(error.message).at(Place::op(op).within(f));
+    let invalid_op = Diagnostic::warning(error.message).at(OpSpan::op(op).within(f));
     let operator = f.name(op);
     Some(invalid_op.code("relax::malformed-op").help(format!(
         "run `passdock list ops {operator}` to see its operands and attributes"
@@ -131,7 +131,7 @@ pub(crate) fn check_yields(
         let sort = Sort::from_value(f, value).without(&is_invented);
         if !is_reported.contains(&value) {
             let message = format!("result has type {is}, but {declared} is declared");
-            let position = Place::operand(last, index).within(f);
+            let position = OpSpan::operand(last, index).within(f);
             let invalid_op = Diagnostic::warning(message)
                 .label(position, format!("declared {declared}"))
                 .code(CODE)
@@ -159,9 +159,9 @@ pub(crate) fn check_inflow(f: &Function, op: OpId, inflow: &Inflow) -> Option<Di
     invalid_op = match f.operand(op, inflow.operand) {
         Some(value) => {
             let is = format!("has type {}", f.type_of(value));
-            invalid_op.label(Place::operand(op, inflow.operand).within(f), is)
+            invalid_op.label(OpSpan::operand(op, inflow.operand).within(f), is)
         }
-        None => invalid_op.at(Place::op(op).within(f)),
+        None => invalid_op.at(OpSpan::op(op).within(f)),
     };
     Some(label_declared(invalid_op, f, inflow.arg))
 }
@@ -180,7 +180,7 @@ pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec
         );
         let invalid_op = Diagnostic::warning(message)
             .label(
-                Place::operand(op, index).within(caller),
+                OpSpan::operand(op, index).within(caller),
                 format!("has type {is}"),
             )
             .code(CODE)
@@ -195,8 +195,8 @@ pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec
         .collect()
 }
 
-/// Returns the place of the op that defines a value, if there is one.
-fn definition_location(f: &Function, value: ValueId) -> Option<Place> {
+/// Returns the span of the op that defines a value, if there is one.
+fn definition_location(f: &Function, value: ValueId) -> Option<OpSpan> {
     let op = f.defining_op(value)?;
-    Some(Place::result(op, f.index(value)).within(f))
+    Some(OpSpan::result(op, f.index(value)).within(f))
 }

@@ -229,7 +229,7 @@ impl Inference {
         caller.set_results(f, &mut self.fresh, pending.op, &sorts, &HashSet::new())?;
         if let Some(first) = frame.diagnostics.first() {
             let callee = f.text(pending.call.callee);
-            let position = Place::op(pending.op).within(f);
+            let position = OpSpan::op(pending.op).within(f);
             let in_call = Diagnostic::warning(format!("in call of `@{callee}`: {}", first.message));
             caller
                 .diagnostics

@@ -338,7 +338,7 @@ pub(crate) fn laid_type(
     let Some(dims) = dims else {
         return f.add_type(&TypeSpec::unranked(dtype));
     };
-    let laid = layout.places().iter().map(|position| {
+    let laid = layout.positions().iter().map(|position| {
         let (dim, block) = (dims[position.axis], layout.block(position.axis));
         match (position.block, dim.as_const()) {
             (Some(size), _) => Dim::constant(size),

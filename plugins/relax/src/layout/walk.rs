@@ -209,7 +209,7 @@ impl Walk<'_> {
                 f.name(op)
             ),
         };
-        let position = Place::name(op).within(f);
+        let position = OpSpan::name(op).within(f);
         self.cx.emit(
             &Diagnostic::note(text)
                 .code("relax::keeps-layout")

@@ -43,7 +43,7 @@ impl Unsupported {
             Some((_, count)) => *count += 1,
             None => {
                 let error = Diagnostic::error(message).code("relax::opset-not-raised");
-                self.found.push((error.at(Place::op(op).within(f)), 1));
+                self.found.push((error.at(OpSpan::op(op).within(f)), 1));
             }
         }
     }

@@ -104,7 +104,7 @@ pub(crate) fn explicit_pads(f: &Function, op: OpId, count: usize) -> Option<Vec<
 /// Maps [`NoMatch`] to `None`; other errors, such as failed reads, remain.
 pub(crate) fn unless_no_match<T>(found: Result<T, EditError>) -> Result<Option<T>, EditError> {
     match found {
-        Err(error) if error.status == Status::REFUSED => Ok(None),
+        Err(error) if error.status == Status::REJECTED => Ok(None),
         found => found.map(Some),
     }
 }

@@ -8,7 +8,7 @@ use passdock_plugin_api::prelude::*;
 const CONV: OpDef = OpDef::extending("onnx.Conv", 1).alter_layout(alter);
 
 /// Returns lines of IR text that convert a value to or from a layout, and the name of the result.
-fn steps(steps: Option<Vec<LayoutStep>>, from: &str) -> Result<(String, String), Refusal> {
+fn steps(steps: Option<Vec<LayoutStep>>, from: &str) -> Result<(String, String), OpError> {
     let (mut lines, mut name) = (String::new(), from.to_owned());
     for (at, step) in steps.ok_or("it isn't of whole blocks")?.iter().enumerate() {
         let next = format!("{from}{at}");
@@ -20,7 +20,7 @@ fn steps(steps: Option<Vec<LayoutStep>>, from: &str) -> Result<(String, String),
                 "%{next}s = const i64[{}] {shape:?}\n%{next} = onnx.Reshape(%{name}, %{next}s)\n",
                 shape.len()
             ),
-            _ => return Err(Refusal::new("it takes an op that isn't known here")),
+            _ => return Err(OpError::new("it takes an op that isn't known here")),
         };
         name = next;
     }
@@ -32,9 +32,9 @@ fn alter(call: &OpCall) -> OpResult {
     if !matches!(call.int(op, "group"), None | Some(1)) {
         return Err("it has groups".into());
     }
-    let layout = |text| Layout::parse(text).map_err(|error| Refusal::new(error.to_string()));
+    let layout = |text| Layout::parse(text).map_err(|error| OpError::new(error.to_string()));
     let (data, weights) = (layout("NCHW->NCHW4c")?, layout("OIHW->OIHW4i4o")?);
-    let sizes = |value: ValueId| -> Result<Vec<Option<i64>>, Refusal> {
+    let sizes = |value: ValueId| -> Result<Vec<Option<i64>>, OpError> {
         let dims = call.dims(value).ok_or("its rank isn't known")?;
         Ok(dims.map(Dim::as_const).collect())
     };

@@ -80,7 +80,7 @@ pub fn rejected_edits(f: &mut Function, _cx: &PassContext) -> PassResult {
     let [first, second, _] = chain(f)?;
     let before = dump(f);
     let error = f.erase_op(first).unwrap_err();
-    assert_eq!((error.status, error.op), (Status::REFUSED, Some(first)));
+    assert_eq!((error.status, error.op), (Status::REJECTED, Some(first)));
     assert!(error.message.contains("is used"), "{}", error);
     assert_eq!(PassError::from(error).op, Some(first));
 
@@ -89,12 +89,12 @@ pub fn rejected_edits(f: &mut Function, _cx: &PassContext) -> PassResult {
     let error = f.erase_op(OpId(77)).unwrap_err();
     assert_eq!(error.status, Status::STALE, "{}", error);
     f.set_opset("acme", 2)?;
-    assert_eq!(f.set_opset("acme", 1).unwrap_err().status, Status::REFUSED);
+    assert_eq!(f.set_opset("acme", 1).unwrap_err().status, Status::REJECTED);
     assert_eq!((f.opset("acme"), f.opset("other")), (Some(2), None));
     f.set_opset("other", 1)?;
     f.set_opset("other", 0)?;
     assert_eq!(f.opset("other"), None);
-    assert_eq!(f.set_opset("", 0).unwrap_err().status, Status::REFUSED);
+    assert_eq!(f.set_opset("", 0).unwrap_err().status, Status::REJECTED);
     assert_eq!(dump(f), before);
     Ok(())
 }

@@ -43,7 +43,7 @@ fn gives_up(f: &mut Function, cx: &PassContext) -> PassResult {
     erase_last(f)?;
     let op = f.ops().next().ok_or("there is no op")?;
     let diagnostic = Diagnostic::error("This op can't be lowered.").code("bad::lower");
-    Err(cx.emit_fatal(&diagnostic.at(Place::name(op))))
+    Err(cx.emit_fatal(&diagnostic.at(OpSpan::name(op))))
 }
 
 /// Emits a diagnostic with labels on parts of ops in two functions.
@@ -58,8 +58,8 @@ fn points(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         let f = m.edit(&name)?;
         for op in f.ops().take(2) {
             diagnostic = diagnostic
-                .label(Place::operand(op, 0).within(f), "takes this")
-                .label(Place::attr(op, "axis").within(f), "an axis");
+                .label(OpSpan::operand(op, 0).within(f), "takes this")
+                .label(OpSpan::attr(op, "axis").within(f), "an axis");
         }
     }
     cx.emit(&diagnostic);

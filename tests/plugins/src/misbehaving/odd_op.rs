@@ -17,7 +17,7 @@ fn infer(call: &OpCall) -> OpResult {
     match how(call) {
         b"infer panics" => panics(),
         b"infer contradicts" => Ok(call.set_result_type(0, &TypeSpec::shaped(DType::F32, &[3]))?),
-        b"infer refuses" => Err("its table is lost".into()),
+        b"infer rejects" => Err("its table is lost".into()),
         _ => Ok(()),
     }
 }

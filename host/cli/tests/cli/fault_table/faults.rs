@@ -276,15 +276,15 @@ pub(super) const ELSEWHERE: &[Fault] = &[
 
 /// Faults in the plugin's table.
 pub(super) const TABLE: &[Fault] = &[
-    fatal("table", "refuses", "rejects the host"),
+    fatal("table", "rejects", "rejects the host"),
     fatal(
         "table",
-        "refuses without a word",
+        "rejects without a word",
         "rejects the host without a reason",
     ),
     fatal(
         "table",
-        "refuses at length",
+        "rejects at length",
         "rejects the host with a reason at an invalid address",
     ),
     fatal(

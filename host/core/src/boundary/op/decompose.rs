@@ -49,7 +49,7 @@ impl OpQueries<'_> {
                 query: OpQuery::Body,
                 ..OpCall::new(self.session, op)
             };
-            let called = queried.call_for(call, function);
+            let called = queried.make_call(call, function);
             let body = called.and_then(|call| call.body.ok_or_else(no_result));
             Some(body.and_then(|body| {
                 let session = self.session;
@@ -62,7 +62,7 @@ impl OpQueries<'_> {
                 })
             }))
         });
-        values.map_err(|error| self.missing(op, "has no body", error))
+        values.map_err(|error| self.missing_error(op, "has no body", error))
     }
 
     pub(in crate::boundary) unsafe fn insert_text(&self, desc: &TextDesc) -> Edit {

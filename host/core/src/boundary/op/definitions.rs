@@ -90,8 +90,8 @@ impl OpQueries<'_> {
         described.unwrap_or_else(|_| op.to_string())
     }
 
-    /// Returns the error about an op that lacks something. The message of a `NOT_FOUND` error becomes its reason.
-    pub(super) fn missing(&self, op: OpId, what: &str, error: EditFailure) -> EditFailure {
+    /// Returns the error about an op that lacks `what`. The message of a `NOT_FOUND` error becomes its reason.
+    pub(super) fn missing_error(&self, op: OpId, what: &str, error: EditFailure) -> EditFailure {
         match error.status {
             Status::NOT_FOUND => {
                 let op = self.describe(op);
@@ -152,14 +152,14 @@ impl QueriedDefinition<'_> {
         self.blame(EditFailure::rejected(message))
     }
 
-    /// Makes a call of the definition, and returns it with its results. The message of a `NOT_FOUND` error is the
+    /// Calls the definition, and returns the call with its results. The message of a `NOT_FOUND` error is the
     /// reason why there are none.
-    pub(super) fn call_for<'c>(&self, mut call: OpCall<'c>, function: OpFn) -> Edit<OpCall<'c>> {
+    pub(super) fn make_call<'c>(&self, mut call: OpCall<'c>, function: OpFn) -> Edit<OpCall<'c>> {
         let status = call.run(function, self.definition)?;
         match (status, call.rejection.take()) {
             (Status::OK, None) => Ok(call),
             (status, Some(why)) if status != Status::PANICKED => Err(EditFailure::not_found(why)),
-            (Status::NOT_FOUND | Status::REFUSED, None) => Err(no_result()),
+            (Status::NOT_FOUND | Status::REJECTED, None) => Err(no_result()),
             (status, reason) => Err(self.failure(status, reason)),
         }
     }

@@ -17,7 +17,8 @@ impl OpQueries<'_> {
         count: usize,
     ) -> Edit<Vec<ValueId>> {
         let results = self.results(op, desc.max_bytes, count);
-        let results = results.map_err(|error| self.missing(op, "cannot be evaluated", error))?;
+        let results =
+            results.map_err(|error| self.missing_error(op, "cannot be evaluated", error))?;
         self.session.with(|state| {
             let function = state.edit()?;
             // The constants have no names: they get those of the values that they replace.
@@ -89,7 +90,7 @@ impl OpQueries<'_> {
             ..OpCall::new(session, op)
         };
         let queried = self.queried(op, &definition);
-        let mut results = queried.call_for(call, function)?.results;
+        let mut results = queried.make_call(call, function)?.results;
         results.sort_by_key(|(index, ..)| *index);
         if results.len() != count {
             return Err(EditFailure::not_found(

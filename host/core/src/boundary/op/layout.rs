@@ -64,7 +64,7 @@ impl OpQueries<'_> {
                 query: OpQuery::Layouts(&layouts),
                 ..OpCall::new(self.session, op)
             };
-            let called = self.queried(op, definition).call_for(call, function);
+            let called = self.queried(op, definition).make_call(call, function);
             Some(called.and_then(|OpCall { body, layouts, .. }| {
                 let body = body.ok_or_else(no_result)?;
                 let (operand_layouts, result_layouts) = (layouts.operands, layouts.results);
@@ -84,7 +84,7 @@ impl OpQueries<'_> {
 }
 
 impl OpCall<'_> {
-    pub(in crate::boundary) fn wanted_layout(&mut self, index: u32) -> Edit<Str> {
+    pub(in crate::boundary) fn requested_layout(&mut self, index: u32) -> Edit<Str> {
         let OpQuery::Layouts(requested) = self.query else {
             return Err(no_layout_query());
         };

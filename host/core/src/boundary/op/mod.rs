@@ -283,7 +283,7 @@ impl OpQueries<'_> {
             }
             (Status::NOT_FOUND, _) => Ok(()),
             // The types inferred before the rejection are valid. Contradictions are reported.
-            (Status::REFUSED, Some(why)) => {
+            (Status::REJECTED, Some(why)) => {
                 let _ = keep_inferred(call);
                 Err(queried.failure(status, Some(why)))
             }
@@ -427,7 +427,7 @@ impl OpCall<'_> {
         Ok(self.results[at].2.as_mut_ptr())
     }
 
-    pub(in crate::boundary) unsafe fn refuse(&mut self, reason: Str) -> Edit {
+    pub(in crate::boundary) unsafe fn reject(&mut self, reason: Str) -> Edit {
         // SAFETY: see above.
         let reason = unsafe { input::lossy_text(reason, "reason", input::MAX_MESSAGE_BYTES)? };
         self.rejection = Some(match reason.trim_end_matches('.') {

@@ -62,7 +62,7 @@ pub(super) struct ContextExtras {
     rewrites: RefCell<Rewrites>,
 }
 
-/// The op definitions that failed or refused while the pass ran.
+/// The op definitions that failed or rejected an op in this pass.
 #[derive(Default)]
 struct Blamed {
     /// The last message and definition by op. The keys are op descriptions as in messages.

@@ -20,7 +20,7 @@ const MAX_COUNT: usize = 1 << 30;
 /// Checks and copies a struct that starts with its size. Fields that one side doesn't have are 0 or ignored.
 ///
 /// # Safety
-/// A pointer that is not null and aligned points to as many bytes as its first field specifies.
+/// A non-null, aligned pointer points to as many bytes as its first field specifies.
 #[inline]
 pub(in crate::boundary) unsafe fn described<T: Grows>(at: *const T) -> Edit<T> {
     check_pointer(at, T::NAME)?;
@@ -137,7 +137,7 @@ pub(in crate::boundary) struct Strided<T> {
 /// Checks a list of structs that start with their size.
 ///
 /// # Safety
-/// A pointer that is not null and aligned points to `count` elements, `stride` bytes apart, which are valid as long as
+/// A non-null, aligned pointer points to `count` elements, `stride` bytes apart, which are valid as long as
 /// the result is used.
 #[inline]
 pub(in crate::boundary) unsafe fn strided<T: Grows>(
@@ -180,7 +180,7 @@ impl<T: Grows> Strided<T> {
 /// Checks a struct without a size field.
 ///
 /// # Safety
-/// A pointer that is not null and aligned points to a `T`.
+/// A non-null, aligned pointer points to a `T`.
 pub(in crate::boundary) unsafe fn plain<'a, T: Copy>(at: *const T, what: &str) -> Edit<&'a T> {
     check_pointer(at, what)?;
     // SAFETY: the caller's promise.
@@ -190,7 +190,7 @@ pub(in crate::boundary) unsafe fn plain<'a, T: Copy>(at: *const T, what: &str) -
 /// Checks a list of elements.
 ///
 /// # Safety
-/// A pointer that is not null and aligned points to `count` elements.
+/// A non-null, aligned pointer points to `count` elements.
 #[inline]
 pub(in crate::boundary) unsafe fn list<'a, T>(
     at: *const T,
@@ -270,7 +270,7 @@ pub(in crate::boundary) unsafe fn lossy_text(
 /// Writes the result of `make` to the plugin's memory. The pointer is checked before `make` is called.
 ///
 /// # Safety
-/// A pointer that is not null and aligned points to writable memory for a `T`.
+/// A non-null, aligned pointer points to writable memory for a `T`.
 #[inline]
 pub(in crate::boundary) unsafe fn write_with<T>(
     out: *mut T,

@@ -47,7 +47,7 @@ impl<'a> ModuleSession<'a> {
         session
     }
 
-    /// Calls `look` with a function in its current state.
+    /// Calls `body` with a function in its current state.
     pub(in crate::boundary) fn with_function<T>(
         &self,
         name: SymbolId,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// How to print constants with more than [`MAX_INLINE_ELEMENTS`](crate::text::MAX_INLINE_ELEMENTS) elements.
+/// The format of constants with more than [`MAX_INLINE_ELEMENTS`](crate::text::MAX_INLINE_ELEMENTS) elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Constants {
     /// References to files for constants in files, blobs at the end for the others.

@@ -25,7 +25,7 @@ private:
     std::unique_ptr<T> own_;
 };
 
-/* An analysis that the host caches for the current state of a function, also for later passes of this
+/* An analysis that the host caches for the current state of a function, including for later passes of this
  * plugin: `own_analysis<costs>("costs", compute_costs).of(f)`.
  *
  * The result of `make` may depend only on the function and on op definitions, and several threads may

@@ -86,15 +86,15 @@ private:
  * pass fails with this message. */
 class error : public std::runtime_error {
 public:
-    explicit error(const std::string &sentence, passdock_status status = PASSDOCK_STATUS_FAILED)
-        : std::runtime_error(sentence), status_(status) {}
+    explicit error(const std::string &message, passdock_status status = PASSDOCK_STATUS_FAILED)
+        : std::runtime_error(message), status_(status) {}
 
     /* Sets the op that the error is about: `throw passdock::error("...").at(op)`. */
     error &at(op_id op) {
         op_ = op;
         return *this;
     }
-    /* Sets the op that the error is about, in another function than the one that the pass runs on. */
+    /* Sets the op that the error is about, in a function other than the one that the pass runs on. */
     error &at(op_id op, symbol_id function) {
         function_ = function;
         return at(op);
@@ -118,8 +118,8 @@ namespace detail {
 template <auto Function, class Table>
 auto reached(const Table *table, const char *name) {
     if (table != nullptr) {
-        auto place = reinterpret_cast<const char *>(&(table->*Function));
-        size_t end = static_cast<size_t>(place - reinterpret_cast<const char *>(table)) + sizeof(void *);
+        auto member = reinterpret_cast<const char *>(&(table->*Function));
+        size_t end = static_cast<size_t>(member - reinterpret_cast<const char *>(table)) + sizeof(void *);
         if (end <= table->struct_size && table->*Function != nullptr) return table->*Function;
     }
     throw error("the host is too old for the plugin: it has no function `" + std::string(name) + "`",
@@ -130,9 +130,9 @@ auto reached(const Table *table, const char *name) {
 template <class Table, class Handle>
 void check(const Table *table, const Handle *handle, passdock_status status) {
     if (status == PASSDOCK_OK) return;
-    std::string sentence(text(PASSDOCK_CPP_CALL(table, last_error)(handle)));
-    if (sentence.empty()) sentence = "the host returned status " + std::to_string(status);
-    throw error(sentence, status);
+    std::string message(text(PASSDOCK_CPP_CALL(table, last_error)(handle)));
+    if (message.empty()) message = "the host returned status " + std::to_string(status);
+    throw error(message, status);
 }
 
 /* Converts ids to the numbers of the C ABI. */

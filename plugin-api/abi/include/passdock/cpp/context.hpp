@@ -112,30 +112,30 @@ struct setting::reader<std::map<std::string, T>> {
     }
 };
 
-/* A location in the IR: an op, or a part of it. */
-struct place {
+/* A span of the IR: an op, or a part of it. */
+struct op_span {
     op_id op;
     passdock_op_part part = PASSDOCK_PART_OP;
     uint32_t index = 0;
     std::string attr = {};
     symbol_id function = symbol_id(PASSDOCK_SYMBOL_EMPTY); /* EMPTY: that of the diagnostic */
 
-    place(op_id id) : op(id) {}
-    static place name(op_id op) { return {op, PASSDOCK_PART_NAME, 0, {}}; }
-    static place operand(op_id op, uint32_t index) { return {op, PASSDOCK_PART_OPERAND, index, {}}; }
-    static place result(op_id op, uint32_t index) { return {op, PASSDOCK_PART_RESULT, index, {}}; }
-    static place attribute(op_id op, std::string name) {
+    op_span(op_id id) : op(id) {}
+    static op_span name(op_id op) { return {op, PASSDOCK_PART_NAME, 0, {}}; }
+    static op_span operand(op_id op, uint32_t index) { return {op, PASSDOCK_PART_OPERAND, index, {}}; }
+    static op_span result(op_id op, uint32_t index) { return {op, PASSDOCK_PART_RESULT, index, {}}; }
+    static op_span attribute(op_id op, std::string name) {
         return {op, PASSDOCK_PART_ATTR, 0, std::move(name)};
     }
-    /* Returns the same location in a function other than the diagnostic's. */
-    place in(symbol_id name) const {
-        place made = *this;
-        made.function = name;
-        return made;
+    /* Returns the same span in a function other than the diagnostic's. */
+    op_span in(symbol_id name) const {
+        op_span result = *this;
+        result.function = name;
+        return result;
     }
 
 private:
-    place(op_id id, passdock_op_part which, uint32_t at, std::string name)
+    op_span(op_id id, passdock_op_part which, uint32_t at, std::string name)
         : op(id), part(which), index(at), attr(std::move(name)) {}
 };
 
@@ -155,7 +155,7 @@ public:
         return *this;
     }
     /* Adds a location, with a short text below it. The first location is the primary one. */
-    diagnostic &label(place at, std::string text = {}) {
+    diagnostic &label(op_span at, std::string text = {}) {
         labels_.emplace_back(std::move(at), std::move(text));
         return *this;
     }
@@ -211,7 +211,7 @@ public:
 private:
     passdock_severity severity_;
     std::string message_, code_, help_;
-    std::vector<std::pair<place, std::string>> labels_;
+    std::vector<std::pair<op_span, std::string>> labels_;
     std::vector<std::string> notes_;
     symbol_id function_{PASSDOCK_SYMBOL_EMPTY};
 };
@@ -336,17 +336,17 @@ public:
     support supports(function &f, op_id op, std::string_view target) {
         auto status = PASSDOCK_CPP_CALL(host_->ops, supports)(handle_, f.handle(), op.raw, str(target));
         if (status == PASSDOCK_STATUS_NOT_FOUND) return {support::unknown, {}};
-        if (auto why = complaint(f, status)) return {support::unsupported, *why};
+        if (auto why = rejection(f, status)) return {support::unsupported, *why};
         return {support::supported, {}};
     }
     /* Checks the number of operands and the attributes of an op. Returns an error message, or nothing. */
     std::optional<std::string> check_op(function &f, op_id op) {
-        return complaint(f, PASSDOCK_CPP_CALL(host_->ops, check_op)(handle_, f.handle(), op.raw));
+        return rejection(f, PASSDOCK_CPP_CALL(host_->ops, check_op)(handle_, f.handle(), op.raw));
     }
     /* Checks whether the op would be valid with other operands. Returns the reason if it wouldn't. */
     std::optional<std::string> infer_with(function &f, op_id op, const std::vector<value_id> &operands) {
         std::vector<uint32_t> raw = detail::raw(operands);
-        return complaint(f, PASSDOCK_CPP_CALL(host_->ops, infer_with)(handle_, f.handle(), op.raw, raw.data(), raw.size()));
+        return rejection(f, PASSDOCK_CPP_CALL(host_->ops, infer_with)(handle_, f.handle(), op.raw, raw.data(), raw.size()));
     }
 
 private:
@@ -358,16 +358,16 @@ private:
         check(status);
         return setting(value, std::move(name)).get<T>();
     }
-    template <class Ask>
-    static std::optional<std::vector<value_id>> produced(function &f, op_id op, Ask ask) {
+    template <class Call>
+    static std::optional<std::vector<value_id>> produced(function &f, op_id op, Call call) {
         std::vector<uint32_t> values(f.result_count(op), PASSDOCK_NONE);
-        passdock_status status = ask(values.data(), values.size());
+        passdock_status status = call(values.data(), values.size());
         if (status == PASSDOCK_STATUS_NOT_FOUND) return std::nullopt;
         f.check(status);
         return detail::ids<value_id>(values);
     }
-    static std::optional<std::string> complaint(function &f, passdock_status status) {
-        if (status == PASSDOCK_STATUS_REFUSED) {
+    static std::optional<std::string> rejection(function &f, passdock_status status) {
+        if (status == PASSDOCK_STATUS_REJECTED) {
             return std::string(text(PASSDOCK_CPP_CALL(f.api(), last_error)(f.handle())));
         }
         f.check(status);

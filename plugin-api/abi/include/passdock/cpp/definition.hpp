@@ -89,9 +89,9 @@ public:
     }
     /* In `layout` and `alter_layout`: returns the requested or available layout of an operand; empty:
      * unchanged. */
-    std::string_view wanted_layout(uint32_t index) const {
+    std::string_view requested_layout(uint32_t index) const {
         passdock_str layout{};
-        const passdock_status status = PASSDOCK_CPP_CALL(api(), wanted_layout)(handle_, index, &layout);
+        const passdock_status status = PASSDOCK_CPP_CALL(api(), requested_layout)(handle_, index, &layout);
         if (status == PASSDOCK_STATUS_NOT_FOUND) return {};
         check(status);
         return text(layout);

@@ -7,8 +7,8 @@
 namespace passdock {
 inline namespace v0_4 {
 
-/* A function to read and edit. An edit is done completely, or changes nothing and throws the host's
- * message. The status is REFUSED if it would break an invariant of the IR; this error may be caught. */
+/* A function to read and edit. An edit succeeds, or changes nothing and throws the host's
+ * message. The status is REJECTED if it would break an invariant of the IR; this error may be caught. */
 class function : public function_view {
 public:
     using function_view::function_view;
@@ -16,9 +16,9 @@ public:
     /* ---- Ops */
 
     op_id create_op(const op_builder &op, position at) {
-        passdock_position place = at.raw();
+        passdock_position position = at.raw();
         return make_op(op, 1, [&](const passdock_op_desc &desc, passdock_op_id *out) {
-            return PASSDOCK_CPP_CALL(api(), create_op)(handle(), &desc, &place, out);
+            return PASSDOCK_CPP_CALL(api(), create_op)(handle(), &desc, &position, out);
         });
     }
     /* Creates an op before `old`, moves all uses of the results of `old` to its results, and erases
@@ -50,8 +50,8 @@ public:
     }
     /* Moves an op within its region. It can't move before the definition of an operand or after a user. */
     void move_op(op_id op, position at) {
-        passdock_position place = at.raw();
-        check(PASSDOCK_CPP_CALL(api(), move_op)(handle(), op.raw, &place));
+        passdock_position position = at.raw();
+        check(PASSDOCK_CPP_CALL(api(), move_op)(handle(), op.raw, &position));
     }
     /* Sets an operand, or appends one (index = number of operands); NONE omits it. */
     void set_operand(op_id op, uint32_t index, value_id value) {

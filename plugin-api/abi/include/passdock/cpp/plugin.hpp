@@ -81,17 +81,17 @@ public:
     passdock_status operator()(const std::exception &thrown, passdock_status status) const noexcept {
         return fail(of(thrown.what()), status);
     }
-    passdock_status operator()(const char *sentence, passdock_status status) const noexcept {
-        return fail(of(sentence), status);
+    passdock_status operator()(const char *message, passdock_status status) const noexcept {
+        return fail(of(message), status);
     }
 
 private:
-    static passdock_failure of(const char *sentence) noexcept {
-        passdock_failure made{};
-        made.struct_size = sizeof made;
-        made.op = PASSDOCK_NONE;
-        made.message = passdock_text(sentence);
-        return made;
+    static passdock_failure of(const char *message) noexcept {
+        passdock_failure failure{};
+        failure.struct_size = sizeof failure;
+        failure.op = PASSDOCK_NONE;
+        failure.message = passdock_text(message);
+        return failure;
     }
     passdock_status fail(const passdock_failure &failure, passdock_status status) const noexcept {
         if (PASSDOCK_HAS(host_->context, fail)) host_->context->fail(context_, &failure);
@@ -102,29 +102,29 @@ private:
 };
 
 /* Reports the reason of a rejection by an op definition. */
-class say_refusal {
+class report_rejection {
 public:
-    say_refusal(const passdock_host *host, passdock_op_call *call) : host_(host), call_(call) {}
+    report_rejection(const passdock_host *host, passdock_op_call *call) : host_(host), call_(call) {}
 
     passdock_status operator()(const error &thrown, passdock_status) const noexcept {
         switch (thrown.status()) {
         /* The status "nothing is known" of the host is passed on. */
-        case PASSDOCK_STATUS_NOT_FOUND: return refuse(thrown.what(), PASSDOCK_STATUS_NOT_FOUND);
+        case PASSDOCK_STATUS_NOT_FOUND: return reject(thrown.what(), PASSDOCK_STATUS_NOT_FOUND);
         case PASSDOCK_STATUS_INVALID:
-        case PASSDOCK_STATUS_STALE: return refuse(thrown.what(), PASSDOCK_STATUS_PANICKED);
-        default: return refuse(thrown.what(), PASSDOCK_STATUS_REFUSED);
+        case PASSDOCK_STATUS_STALE: return reject(thrown.what(), PASSDOCK_STATUS_PANICKED);
+        default: return reject(thrown.what(), PASSDOCK_STATUS_REJECTED);
         }
     }
     passdock_status operator()(const std::exception &thrown, passdock_status status) const noexcept {
-        return refuse(thrown.what(), status);
+        return reject(thrown.what(), status);
     }
-    passdock_status operator()(const char *sentence, passdock_status status) const noexcept {
-        return refuse(sentence, status);
+    passdock_status operator()(const char *message, passdock_status status) const noexcept {
+        return reject(message, status);
     }
 
 private:
-    passdock_status refuse(const char *reason, passdock_status status) const noexcept {
-        if (PASSDOCK_HAS(host_->definitions, refuse)) host_->definitions->refuse(call_, passdock_text(reason));
+    passdock_status reject(const char *reason, passdock_status status) const noexcept {
+        if (PASSDOCK_HAS(host_->definitions, reject)) host_->definitions->reject(call_, passdock_text(reason));
         return status;
     }
     const passdock_host *host_;
@@ -254,7 +254,7 @@ passdock_status call_op_function(void *state, passdock_op_call *handle, const pa
             op_call call(it->host, handle, *ref, op_id(op));
             (it->part.*Which)(call);
         },
-        say_refusal(it->host, handle));
+        report_rejection(it->host, handle));
 }
 
 } // namespace detail

@@ -210,7 +210,7 @@ public:
         }
         return made;
     }
-    /* Returns the constant of a value, also for the default of a parameter; else NONE. */
+    /* Returns the constant of a value, including the default of a parameter; else NONE. */
     const_id constant(value_id id) const {
         return const_id(value(id) != nullptr ? value(id)->constant : PASSDOCK_NONE);
     }

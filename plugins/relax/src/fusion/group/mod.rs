@@ -27,7 +27,7 @@ pub(crate) const MOST_INSIDE: u64 = 64;
 pub(crate) const NAMES: &str = "names";
 
 /// The attribute of a call that has the original positions of its ops: the number of ops before each in its region.
-pub(crate) const POSITIONS: &str = "places";
+pub(crate) const POSITIONS: &str = "positions";
 
 /// Attributes of a function.
 pub(crate) type FunctionAttrs = Vec<(&'static str, AttrValue)>;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use passdock_plugin_api::prelude::*;
 
 /// The prefix of domains that passes create. All other domains belong to the model or the user.
-pub(crate) const PREFIX: &str = "passdock.";
+pub(crate) const DOMAIN_PREFIX: &str = "passdock.";
 
 /// Removes opset imports of passdock domains after functions were removed: those of domains that have no functions and
 /// no ops any more.
@@ -19,7 +19,7 @@ pub fn remove_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult {
         .filter_map(|&name| m.text(name).rsplit_once('.'));
     let domains = domains.map(|(domain, _)| domain.to_owned());
     let mut domains: BTreeSet<String> = domains
-        .filter(|domain| domain.starts_with(PREFIX))
+        .filter(|domain| domain.starts_with(DOMAIN_PREFIX))
         .collect();
     let entries: Vec<_> = m.functions().collect();
     for entry in &entries {

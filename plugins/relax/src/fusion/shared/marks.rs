@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::domains::PREFIX;
+use super::domains::DOMAIN_PREFIX;
 use crate::shared::call_graph::optimized_functions;
 
 /// The attribute of a function that is one kernel.
@@ -45,7 +45,7 @@ pub(crate) fn open_functions(m: &Module<'_>) -> Result<Vec<SymbolId>, EditError>
     let mut open = Vec::new();
     for name in optimized_functions(m)? {
         let f = m.snapshot(name)?;
-        if !is_group(&f) && !f.function_name().starts_with(PREFIX) {
+        if !is_group(&f) && !f.function_name().starts_with(DOMAIN_PREFIX) {
             open.push(name);
         }
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{FreeNames, Snapshot, Support};
 
-use super::domains::PREFIX;
+use super::domains::DOMAIN_PREFIX;
 use super::marks::is_group;
 use crate::shared::call_graph::graph_functions;
 
@@ -38,7 +38,7 @@ struct Placeholder<'h> {
 impl<'h> Placeholders<'h> {
     pub(crate) fn new(m: &Module<'h>) -> Result<Placeholders<'h>, EditError> {
         let mut left = Vec::new();
-        for name in graph_functions(m).filter(|&name| m.text(name).starts_with(PREFIX)) {
+        for name in graph_functions(m).filter(|&name| m.text(name).starts_with(DOMAIN_PREFIX)) {
             let body = m.snapshot(name)?;
             if !is_group(&body) {
                 left.push((name, body));

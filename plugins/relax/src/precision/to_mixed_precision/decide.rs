@@ -237,10 +237,10 @@ fn note_small(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
     Ok(())
 }
 
-/// Returns the place of an operand of an op.
-fn operand_location(f: &Function, op: OpId, value: ValueId) -> Place {
+/// Returns the span of an operand of an op.
+fn operand_location(f: &Function, op: OpId, value: ValueId) -> OpSpan {
     let index = f.operands(op).position(|operand| operand == value);
-    Place::operand(op, index.unwrap_or(0)).within(f)
+    OpSpan::operand(op, index.unwrap_or(0)).within(f)
 }
 
 fn called(f: &Function, constant: ValueId) -> String {

@@ -381,5 +381,5 @@ fn too_early(f: &Function, cx: &PassContext, op: OpId, own: &str, opset: i64, lo
     );
     let note = Diagnostic::note(message).code("relax::precision-opset");
     let help = format!("raise the opset with `relax.transform.RaiseOpset` and `to = {first}`");
-    cx.emit(&note.at(Place::name(op).within(f)).help(help));
+    cx.emit(&note.at(OpSpan::name(op).within(f)).help(help));
 }

@@ -64,6 +64,6 @@ pub(super) fn signature(
         low.name
     );
     let note = Diagnostic::note(message).code("relax::precision-unknown");
-    cx.emit(&note.at(Place::name(op).within(f)));
+    cx.emit(&note.at(OpSpan::name(op).within(f)));
     Ok(None)
 }
