@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import _passdock
+from . import _passdock, _progress
 from ._checks import (
     _EXTERNAL_DATA,
     _VERIFY,
@@ -25,12 +25,6 @@ from .errors import PassWarning, PipelineError
 from .transform import Pass, Sequential
 
 __all__ = ["Pipeline", "Report", "explain", "get_pipeline", "run"]
-
-
-def _log(text: str) -> None:
-    import logging
-
-    logging.getLogger("passdock").info("%s", text)
 
 
 def _warn(text: str) -> None:
@@ -103,13 +97,13 @@ class Report(Mapping[str, Any]):
         return self._text
 
     def _rows(self) -> list[tuple[str, float, int, int]]:
-        def is_told(entry: dict[str, Any]) -> bool:
+        def is_shown(entry: dict[str, Any]) -> bool:
             return entry["status"] in ("changed", "failed") and not entry.get("depth")
 
         return [
             (entry["name"], entry["seconds"], entry["ops_before"], entry["ops_after"])
             for entry in self._fields["passes"]
-            if is_told(entry)
+            if is_shown(entry)
         ]
 
     def __str__(self) -> str:
@@ -439,15 +433,15 @@ def _toml_value(value: Any) -> str:
     return _toml({"v": value}, "a value").removeprefix('"v" = ').rstrip("\n")
 
 
-def _tell(report: Report, told: list[tuple[bool, str]]) -> None:
+def _report_remarks(report: Report, remarks: list[tuple[bool, str]]) -> None:
     """Reports the remarks of a run: issues warnings as Python's, and logs the others.
 
     If warnings are errors, the first one gets the report, and the others become its notes.
     """
     first: Warning | None = None
-    for is_warning, text in told:
+    for is_warning, text in remarks:
         if not is_warning:
-            _log(text)
+            _progress.log(text)
             continue
         try:
             _warn(text)
@@ -465,27 +459,6 @@ def _leave(error: BaseException, report: Report) -> None:
     """Attaches the report to an exception, unless its attribute of that name has another meaning."""
     if isinstance(getattr(error, "report", None), Report | None):
         vars(error)["report"] = report
-
-
-def _progress(wanted: bool | Callable[[str], Any]) -> tuple[Callable[[str], Any] | None, Callable[[], Any]]:
-    """Returns a function that receives the name of each pass, and one to call at the end."""
-    if callable(wanted):
-        return wanted, lambda: None
-    if wanted not in (True, False, None):
-        raise TypeError(f"progress must be True, False or a function of the names of passes, not {wanted!r}")
-    if not wanted:
-        return None, lambda: None
-    try:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
-    except ImportError:
-        return lambda name: _log(name), lambda: None
-    bar = tqdm(unit=" passes", desc="passdock")
-
-    def told(name: str) -> None:
-        bar.set_postfix_str(name)
-        bar.update()
-
-    return told, bar.close
 
 
 def run(
@@ -544,7 +517,7 @@ def run(
     request = _request(pipeline, PassContext.current(), **options)
     if output is not None:
         request["output"] = _raw(_path("output", output))
-    told, end = _progress(progress)
+    update, end = _progress.progress(progress, "passes", str)
     module = model if isinstance(model, Module) else None
     try:
         if not isinstance(model, Module):
@@ -552,17 +525,17 @@ def run(
             request["model"] = _raw(model)
         else:
             request["model"] = "<module>"
-        text, said, made, failed = _passdock.run(request, module, told, instruments)
+        text, remarks, result, error = _passdock.run(request, module, update, instruments)
     finally:
         end()
-    report = Report(text, made)
-    if failed is not None:
-        _leave(failed, report)
+    report = Report(text, result)
+    if error is not None:
+        _leave(error, report)
         reproducer = report.get("reproducer")
         if reproducer is not None:
-            failed.add_note(f"the reproducer is in {reproducer}")
-        raise failed
-    _tell(report, said)
+            error.add_note(f"the reproducer is in {reproducer}")
+        raise error
+    _report_remarks(report, remarks)
     return report
 
 

@@ -459,7 +459,7 @@ def test_options_are_checked() -> None:
             "progress",
             "yes",
             TypeError,
-            "progress must be True, False or a function of the names of passes, not 'yes'",
+            "progress must be True, False or a function of passes, not 'yes'",
         ),
         ("output", b"o.onnx", TypeError, "output must be a path, not bytes"),
         ("html_report", True, TypeError, "html_report must be a path, not bool"),

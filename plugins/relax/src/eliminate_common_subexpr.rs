@@ -46,7 +46,7 @@ pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> Pa
     while let Some(step) = steps.pop() {
         match step {
             Step::Enter(region) => {
-                let counts = [merger.ops.hashes.len(), merger.constants.hashes.len()];
+                let counts = [merger.ops.entries.len(), merger.constants.entries.len()];
                 steps.push(Step::Leave(counts));
                 steps.extend(f.first_op(region).map(Step::Op));
                 merger.enter(f, region)?;
@@ -196,33 +196,39 @@ impl Merger {
 
 /// A table of ops or constants by hash, from which the latest entries can be removed.
 struct Scoped<T> {
-    by_hash: HashMap<u64, Vec<T>>,
-    /// The hashes of all entries, in insertion order.
-    hashes: Vec<u64>,
+    /// The index of the latest entry of each hash.
+    latest: HashMap<u64, usize>,
+    /// Each entry with its hash and the index of the previous entry of that hash.
+    entries: Vec<(T, u64, Option<usize>)>,
 }
 
 impl<T: Copy> Scoped<T> {
     fn new() -> Scoped<T> {
         Scoped {
-            by_hash: HashMap::new(),
-            hashes: Vec::new(),
+            latest: HashMap::new(),
+            entries: Vec::new(),
         }
     }
 
     fn push(&mut self, hash: u64, entry: T) {
-        self.by_hash.entry(hash).or_default().push(entry);
-        self.hashes.push(hash);
+        let previous = self.latest.insert(hash, self.entries.len());
+        self.entries.push((entry, hash, previous));
     }
 
     /// Returns the latest entries with a hash, the latest first.
     fn find(&self, hash: u64) -> Vec<T> {
-        let all = self.by_hash.get(&hash).into_iter().flatten();
-        all.rev().take(CANDIDATES).copied().collect()
+        let previous = |&index: &usize| self.entries[index].2;
+        let all = std::iter::successors(self.latest.get(&hash).copied(), previous);
+        let latest = all.take(CANDIDATES).map(|index| self.entries[index].0);
+        latest.collect()
     }
 
     fn truncate(&mut self, len: usize) {
-        for hash in self.hashes.drain(len..) {
-            self.by_hash.entry(hash).or_default().pop();
+        for (_, hash, previous) in self.entries.drain(len..).rev() {
+            match previous {
+                Some(previous) => self.latest.insert(hash, previous),
+                None => self.latest.remove(&hash),
+            };
         }
     }
 }

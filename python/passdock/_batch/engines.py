@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import _checks, _passdock
+from .. import _STANDARD, _checks, _passdock
 from .. import pipeline as _pipeline
 from ..errors import PassError, UnknownNameError
 from ..transform import Pass
@@ -86,7 +86,7 @@ class Plan:
 
     def loaded_plugins(self) -> list[str]:
         """Returns the plugins that this program loaded itself; other processes load them, too."""
-        standard = os.path.realpath(_standard_dir())
+        standard = os.path.realpath(_STANDARD)
         named = {os.path.realpath(path) for path in self.options.get("plugins", ())}
         dirs = {standard, *(os.path.realpath(path) for path in self.options.get("plugin_dirs", ()))}
         files = self.plugin_files()
@@ -225,12 +225,6 @@ def _command() -> str | None:
         return named
     path = Path(__file__).parents[1] / "_dist" / "bin" / ("passdock.exe" if os.name == "nt" else "passdock")
     return str(path) if path.exists() else None
-
-
-def _standard_dir() -> str:
-    from .. import _DIST
-
-    return os.environ.get("PASSDOCK_STANDARD_PLUGINS") or os.path.join(_DIST, "lib", "passdock", "plugins")
 
 
 def check(report: Mapping[str, Any]) -> None:

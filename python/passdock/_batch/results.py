@@ -55,7 +55,7 @@ class ModelResult(Mapping[str, Any]):
     def of_report(cls, model: str, output: str, report: Mapping[str, Any], fingerprint: str) -> ModelResult:
         """Creates the result of a run from the relevant parts of its report."""
         about = report["model"]
-        told = [said for said in report["diagnostics"] if said["severity"] not in ("note", "help")]
+        diagnostics = [entry for entry in report["diagnostics"] if entry["severity"] not in ("note", "help")]
         return cls(
             {
                 "model": model,
@@ -67,7 +67,7 @@ class ModelResult(Mapping[str, Any]):
                 "ops_after": about.get("ops_after", 0),
                 "bytes_before": about.get("bytes_before"),
                 "bytes_after": about.get("bytes_after"),
-                "diagnostics": told,
+                "diagnostics": diagnostics,
                 "reproducer": report.get("reproducer"),
                 "fingerprint": fingerprint,
             }

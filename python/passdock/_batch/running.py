@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
+from .._progress import progress as progress_bar
 from ..errors import UsageError
 from .results import ModelResult, Summary
 
@@ -38,11 +39,12 @@ class Batch(Iterator[ModelResult]):
     ) -> None:
         self._results = results
         self._count = count
-        self._wanted = progress
-        self._told: Callable[[ModelResult], Any] | None = None
+        self._progress = progress
+        self._update: Callable[[ModelResult], Any] | None = None
         self._end: Callable[[], Any] = lambda: None
         self._began: float | None = None
         self._is_over = False
+        self._failed = 0
         self.summary = summary
 
     def __iter__(self) -> Self:
@@ -53,7 +55,7 @@ class Batch(Iterator[ModelResult]):
             raise StopIteration
         if self._began is None:
             self._began = time.monotonic()
-            self._told, self._end = _progress(self._wanted, self._count)
+            self._update, self._end = progress_bar(self._progress, "models", self._failures, self._count)
         try:
             result = next(self._results)
         except BaseException:
@@ -62,9 +64,13 @@ class Batch(Iterator[ModelResult]):
             raise
         self.summary.seconds = time.monotonic() - self._began
         self.summary.add(result)
-        if self._told is not None:
-            self._told(result)
+        if self._update is not None:
+            self._update(result)
         return result
+
+    def _failures(self, result: ModelResult) -> str:
+        self._failed += not result["ok"]
+        return f"{self._failed} failed" if self._failed else ""
 
     def wait(self) -> Summary:
         """Runs the remaining models and returns the summary.
@@ -143,31 +149,3 @@ def reject_in_worker() -> None:
         advice = 'start it below `if __name__ == "__main__":`'
         message = "cannot start a batch in a worker process of another batch"
         raise UsageError(f"{message}; {advice}", code="usage", exit_status=2, help=advice)
-
-
-def _progress(
-    wanted: bool | Callable[[ModelResult], Any], count: int
-) -> tuple[Callable[[ModelResult], Any] | None, Callable[[], Any]]:
-    """Returns a function that receives each result, and one to call at the end."""
-    if not wanted:
-        return None, lambda: None
-    if callable(wanted):
-        return wanted, lambda: None
-    try:
-        from tqdm.auto import tqdm  # type: ignore[import-not-found, import-untyped, unused-ignore]
-    except ImportError:
-        import logging
-
-        log = logging.getLogger("passdock")
-        return lambda result: log.info("%s", result), lambda: None
-    bar = tqdm(total=count, unit=" models", desc="passdock")
-    failed = 0
-
-    def told(result: ModelResult) -> None:
-        nonlocal failed
-        failed += not result["ok"]
-        if failed:
-            bar.set_postfix_str(f"{failed} failed")
-        bar.update()
-
-    return told, bar.close

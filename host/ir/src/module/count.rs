@@ -80,10 +80,11 @@ impl Module {
         groups: &FxHashSet<SymbolId>,
         names: &[FxHashMap<SymbolId, usize>],
     ) -> Vec<usize> {
+        let indices: FxHashMap<SymbolId, usize> = self.names().zip(0..).collect();
         let calls = |caller: usize| {
             let calls = names[caller].iter();
             let calls = calls.filter(|(name, _)| groups.contains(name));
-            calls.filter_map(|(name, &count)| Some((self.functions.get_index_of(name)?, count)))
+            calls.filter_map(|(name, &count)| Some((*indices.get(name)?, count)))
         };
         // The number of callers of each function that aren't processed yet.
         let mut callers = vec![0_usize; self.len()];

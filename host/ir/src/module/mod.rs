@@ -8,7 +8,7 @@ mod count;
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indexmap::IndexMap;
+use hashlink::LinkedHashMap;
 use passdock_abi::SymbolId;
 use rustc_hash::FxBuildHasher;
 
@@ -19,7 +19,7 @@ use crate::source::TextSource;
 use crate::symbols::Symbols;
 
 /// Functions by name, in order.
-type Functions = IndexMap<SymbolId, Arc<Function>, FxBuildHasher>;
+type Functions = LinkedHashMap<SymbolId, Arc<Function>, FxBuildHasher>;
 
 /// A module: its functions in order, the symbols that they share, and metadata. A clone shares all of it; editing a
 /// function in one of the two copies that function.
@@ -157,13 +157,14 @@ impl Module {
     /// If the module has no such function.
     pub fn remove(&mut self, name: SymbolId) -> Edit<Arc<Function>> {
         self.functions_mut()
-            .shift_remove(&name)
+            .remove(&name)
             .ok_or_else(|| self.missing(name))
     }
 
     /// Retains the functions that satisfy a predicate, which is called in order.
     pub fn retain(&mut self, mut keep: impl FnMut(&Function) -> bool) {
-        self.functions_mut().retain(|_, function| keep(function));
+        self.functions_mut()
+            .retain_with_order(|_, function| keep(function));
     }
 
     /// Caches a value for the current state of the functions: a pass's result that the next pass will need. The first

@@ -1,4 +1,4 @@
-/* A plugin's table and manifest, and the gate that catches exceptions. Part of passdock.hpp, which has
+/* A plugin's table and manifest, and the guard that catches exceptions. Part of passdock.hpp, which has
  * the rules. */
 #ifndef PASSDOCK_CPP_PLUGIN_HPP
 #define PASSDOCK_CPP_PLUGIN_HPP
@@ -49,28 +49,28 @@ public:
 
 namespace detail {
 
-/* Runs `body`, and passes an exception to `say`, which returns the status. A passdock::error is a
+/* Runs `body`, and passes an exception to `report`, which returns the status. A passdock::error is a
  * failure. Any other exception is a bug, which the ABI calls a panic. */
-template <class Body, class Say>
-passdock_status gate(Body &&body, Say &&say) noexcept {
+template <class Body, class Report>
+passdock_status guarded(Body &&body, Report &&report) noexcept {
     try {
         body();
         return PASSDOCK_OK;
     } catch (const stopped &) {
         return PASSDOCK_STATUS_FAILED;
     } catch (const error &thrown) {
-        return say(thrown, PASSDOCK_STATUS_FAILED);
+        return report(thrown, thrown.status() == PASSDOCK_STATUS_CONFIG ? PASSDOCK_STATUS_CONFIG : PASSDOCK_STATUS_FAILED);
     } catch (const std::exception &thrown) {
-        return say(thrown, PASSDOCK_STATUS_PANICKED);
+        return report(thrown, PASSDOCK_STATUS_PANICKED);
     } catch (...) {
-        return say("exception of a type other than std::exception", PASSDOCK_STATUS_PANICKED);
+        return report("exception of a type other than std::exception", PASSDOCK_STATUS_PANICKED);
     }
 }
 
 /* Reports the reason of a failure to the context. */
-class say_to {
+class report_failure {
 public:
-    say_to(const passdock_host *host, passdock_context *context) : host_(host), context_(context) {}
+    report_failure(const passdock_host *host, passdock_context *context) : host_(host), context_(context) {}
 
     passdock_status operator()(const error &thrown, passdock_status status) const noexcept {
         passdock_failure failure = of(thrown.what());
@@ -148,7 +148,7 @@ template <class Pass>
 passdock_status run_function(void *state, passdock_context *handle, const passdock_function_ref *ref,
                              const passdock_module_ref *module_ref) noexcept {
     auto it = static_cast<const bound<Pass> *>(state);
-    return gate(
+    return guarded(
         [&] {
             function f(it->host, *ref);
             context cx(it->host, handle);
@@ -160,19 +160,19 @@ passdock_status run_function(void *state, passdock_context *handle, const passdo
                 it->part(f, cx);
             }
         },
-        say_to(it->host, handle));
+        report_failure(it->host, handle));
 }
 
 template <class Pass>
 passdock_status run_module(void *state, passdock_context *handle, const passdock_module_ref *ref) noexcept {
     auto it = static_cast<const bound<Pass> *>(state);
-    return gate(
+    return guarded(
         [&] {
             module m(it->host, *ref);
             context cx(it->host, handle);
             it->part(m, cx);
         },
-        say_to(it->host, handle));
+        report_failure(it->host, handle));
 }
 
 /* An instance of an instrument, its host, and its last report. */
@@ -185,7 +185,7 @@ struct instance {
 template <class Instrument>
 passdock_status create_instrument(void *state, passdock_context *handle, void **out) noexcept {
     auto host = static_cast<const bound<char> *>(state)->host;
-    return gate(
+    return guarded(
         [&] {
             std::unique_ptr<instance> made(new instance{host, nullptr, {}});
             context cx(host, handle);
@@ -196,7 +196,7 @@ passdock_status create_instrument(void *state, passdock_context *handle, void **
             }
             *out = made.release();
         },
-        say_to(host, handle));
+        report_failure(host, handle));
 }
 
 inline void destroy_instrument(void *it) noexcept { delete static_cast<instance *>(it); }
@@ -205,12 +205,12 @@ inline void destroy_instrument(void *it) noexcept { delete static_cast<instance 
 template <class Body>
 passdock_status watch(void *state, passdock_context *handle, Body body) noexcept {
     auto it = static_cast<instance *>(state);
-    return gate(
+    return guarded(
         [&] {
             context cx(it->host, handle);
             body(*it, cx);
         },
-        say_to(it->host, handle));
+        report_failure(it->host, handle));
 }
 
 template <void (instrument::*Method)(context &)>
@@ -249,7 +249,7 @@ template <op_definition::callback op_functions::*Which>
 passdock_status call_op_function(void *state, passdock_op_call *handle, const passdock_function_ref *ref,
                           passdock_op_id op) noexcept {
     auto it = static_cast<const bound<op_functions> *>(state);
-    return gate(
+    return guarded(
         [&] {
             op_call call(it->host, handle, *ref, op_id(op));
             (it->part.*Which)(call);
@@ -404,7 +404,7 @@ public:
             told->reason = keep(why);
             return status;
         };
-        detail::gate(
+        detail::guarded(
             [&] {
                 std::lock_guard<std::mutex> lock(mutex_);
                 for (const auto &table : tables_) {
