@@ -144,8 +144,8 @@ impl Function {
         self.done(status, "replace_uses", None)
     }
 
-    /// Sets an attribute of an op, or of the function if `op` is NONE. The host copies the value. Returns REJECTED for
-    /// a `return` or `yield`, which have no attributes.
+    /// Sets an attribute of an op, or of the function if `op` is NONE. The host copies the value. Returns REJECTED
+    /// for a `return` or `yield`, which have no attributes.
     pub(crate) fn raw_set_attr(
         &mut self,
         op: OpId,
@@ -253,7 +253,7 @@ impl Function {
     /// Copies the ops of a region, without its terminator, to a position in the function. See passdock_clone_desc.
     ///
     /// Returns REJECTED if a captured value is missing, if a region would be copied into itself, or if an op would
-    /// have another meaning with the opsets of the function. Returns INVALID if `result_count` doesn't match.
+    /// mean something else with the function's opsets. Returns INVALID if `result_count` doesn't match.
     pub(crate) fn raw_clone_region(&mut self, desc: CloneDesc<'_>) -> Result<(), EditError> {
         let host_fn = host_function(self.tables().functions.clone_region, "clone_region", None)?;
         let status = unsafe { host_fn(self.raw.handle, desc.borrowed().get()) };
@@ -508,7 +508,7 @@ impl Module<'_> {
     }
 
     /// Returns a read-only handle to the current state of a function. The handle is valid until `release`, or until
-    /// the handle of the module ends. Returns NOT_FOUND if there is no function of that name.
+    /// the module's handle expires. Returns NOT_FOUND if there is no function of that name.
     pub(crate) fn raw_snapshot(&self, name: SymbolId) -> Result<FunctionRef, EditError> {
         let host_fn = host_function(self.tables().modules.snapshot, "snapshot", None)?;
         let mut out = unsafe { zeroed::<FunctionRef>() };
@@ -545,7 +545,7 @@ impl Module<'_> {
         Ok(out)
     }
 
-    /// Removes a function. Its handles end. Returns STALE if there is no function of that name.
+    /// Removes a function and its handles. Returns STALE if there is no function of that name.
     pub(crate) fn raw_remove_function(&mut self, name: SymbolId) -> Result<(), EditError> {
         let host_fn = host_function(
             self.tables().modules.remove_function,
@@ -561,8 +561,8 @@ impl Module<'_> {
     /// The pass runs at any level, even if it is disabled. The passes that it requires run first, unless they already
     /// ran and the module hasn't changed since. A pass may run itself; the nesting is limited to 64 passes.
     ///
-    /// Returns NOT_FOUND if no pass has that name, and FAILED if the pass or a required pass failed. Handles of
-    /// `edit` end.
+    /// Returns NOT_FOUND if no pass has that name, and FAILED if the pass or a required pass failed. `edit` handles
+    /// expire.
     pub(crate) fn raw_run_pass(
         &mut self,
         context: &PassContext,
@@ -1143,7 +1143,7 @@ impl OpCall {
     /// In `layout` and `alter_layout`: returns the requested or available layout of an operand, in the syntax of
     /// passdock_laid_out. The string is valid until the definition returns. Returns NOT_FOUND if the operand keeps
     /// its layout.
-    pub(crate) fn raw_wanted_layout(&self, index: usize) -> Result<&str, EditError> {
+    pub(crate) fn raw_requested_layout(&self, index: usize) -> Result<&str, EditError> {
         let host_fn = host_function(
             self.tables().definitions.requested_layout,
             "requested_layout",

@@ -709,7 +709,7 @@ pub struct Constant {
     pub anchor: OpId,
     /// reserved: 0.
     pub reserved: u32,
-    /// The size of all elements, also for a splat.
+    /// The size of all elements, even for a splat.
     pub byte_len: u64,
 }
 
@@ -1329,8 +1329,8 @@ pub struct SymbolApi {
 
 /// Reading and editing one function.
 ///
-/// An edit is done completely, or returns an error and changes nothing. Edits are available in passes only: on a
-/// snapshot, and in an instrument, they return REJECTED. An id that names no entity, or an erased one, is STALE.
+/// An edit succeeds, or returns an error and changes nothing. Edits are available in passes only: on a snapshot,
+/// and in an instrument, they return REJECTED. An id that names no entity, or an erased one, is STALE.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FunctionApi {
@@ -1341,7 +1341,7 @@ pub struct FunctionApi {
     /// Returns the error message of the last call on this handle that returned a status other than OK. The string
     /// belongs to the host and is valid until the next call on the handle.
     pub last_error: Option<unsafe extern "C" fn(f: *const Function) -> Str>,
-    /// Returns the bytes of a constant, with all elements, also for a splat.
+    /// Returns the bytes of a constant, with all elements, even for a splat.
     ///
     /// The bytes belong to the host and are valid until the next edit. They aren't aligned, nor are the offsets of a
     /// string tensor: copy elements with `memcpy`. Returns IO if the file that stores the bytes can't be read.
@@ -1404,8 +1404,8 @@ pub struct FunctionApi {
     /// Moves all uses of `from` to `to`. Returns REJECTED if `to` isn't visible to a user of `from`.
     pub replace_uses:
         Option<unsafe extern "C" fn(f: *mut Function, from: ValueId, to: ValueId) -> Status>,
-    /// Sets an attribute of an op, or of the function if `op` is NONE. The host copies the value. Returns REJECTED for
-    /// a `return` or `yield`, which have no attributes.
+    /// Sets an attribute of an op, or of the function if `op` is NONE. The host copies the value. Returns REJECTED
+    /// for a `return` or `yield`, which have no attributes.
     pub set_attr:
         Option<unsafe extern "C" fn(f: *mut Function, op: OpId, desc: *const AttrDesc) -> Status>,
     /// Removes an attribute of an op, or of the function if `op` is NONE. Returns NOT_FOUND if there is no attribute
@@ -1448,7 +1448,7 @@ pub struct FunctionApi {
     /// Copies the ops of a region, without its terminator, to a position in the function. See passdock_clone_desc.
     ///
     /// Returns REJECTED if a captured value is missing, if a region would be copied into itself, or if an op would
-    /// have another meaning with the opsets of the function. Returns INVALID if `result_count` doesn't match.
+    /// mean something else with the function's opsets. Returns INVALID if `result_count` doesn't match.
     pub clone_region:
         Option<unsafe extern "C" fn(f: *mut Function, desc: *const CloneDesc) -> Status>,
     /// Appends an argument to a region. `out` receives its value. For the body, the argument is a parameter of the
@@ -1610,7 +1610,7 @@ pub struct ModuleApi {
     /// belongs to the host and is valid until the next call on the handle.
     pub last_error: Option<unsafe extern "C" fn(m: *const Module) -> Str>,
     /// Returns a read-only handle to the current state of a function. The handle is valid until `release`, or until
-    /// the handle of the module ends. Returns NOT_FOUND if there is no function of that name.
+    /// the module's handle expires. Returns NOT_FOUND if there is no function of that name.
     pub snapshot: Option<
         unsafe extern "C" fn(m: *const Module, name: SymbolId, out: *mut FunctionRef) -> Status,
     >,
@@ -1631,15 +1631,15 @@ pub struct ModuleApi {
             out: *mut FunctionRef,
         ) -> Status,
     >,
-    /// Removes a function. Its handles end. Returns STALE if there is no function of that name.
+    /// Removes a function and its handles. Returns STALE if there is no function of that name.
     pub remove_function: Option<unsafe extern "C" fn(m: *mut Module, name: SymbolId) -> Status>,
     /// Runs a registered pass or Sequential on the module, with instruments. Only a module pass may run others.
     ///
     /// The pass runs at any level, even if it is disabled. The passes that it requires run first, unless they already
     /// ran and the module hasn't changed since. A pass may run itself; the nesting is limited to 64 passes.
     ///
-    /// Returns NOT_FOUND if no pass has that name, and FAILED if the pass or a required pass failed. Handles of
-    /// `edit` end.
+    /// Returns NOT_FOUND if no pass has that name, and FAILED if the pass or a required pass failed. `edit` handles
+    /// expire.
     pub run_pass: Option<
         unsafe extern "C" fn(m: *mut Module, context: *mut Context, desc: *const RunDesc) -> Status,
     >,
@@ -1967,7 +1967,7 @@ pub struct OpApi {
     /// erases the unused ones. If the results are small integers, later calls of `infer` use their values.
     ///
     /// Returns NOT_FOUND if the op can't be evaluated. `last_error` of the function then has only the reason, without
-    /// a subject and a full stop.
+    /// a subject or period.
     pub evaluate_with: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -2502,7 +2502,7 @@ impl OpEntry {
     pub const COMMUTATIVE: u64 = 1 << 4;
     /// The op works element by element, with broadcasting.
     pub const ELEMENTWISE: u64 = 1 << 5;
-    /// The op is idempotent: applying it twice is applying it once.
+    /// The op is idempotent: applying it again has no effect.
     pub const IDEMPOTENT: u64 = 1 << 6;
     /// The first result is the first operand.
     pub const IDENTITY: u64 = 1 << 7;

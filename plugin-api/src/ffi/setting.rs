@@ -1,5 +1,7 @@
 //! Conversion of options and config values from the host.
 
+use std::fmt;
+
 use passdock_abi as abi;
 use passdock_abi::{SettingKind, Status};
 
@@ -12,7 +14,7 @@ use crate::data::{EditError, OptionValue};
 /// The host wrote the setting, and the memory that it points to is valid.
 pub(crate) unsafe fn setting(
     setting: &abi::Setting,
-    name: &str,
+    name: fmt::Arguments<'_>,
 ) -> Result<Option<OptionValue>, EditError> {
     if setting.kind == SettingKind::NONE {
         return Ok(None);

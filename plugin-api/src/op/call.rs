@@ -169,6 +169,6 @@ impl OpCall {
     /// Returns the requested or available layout of an operand, in `layout` and `alter_layout` of a definition. `None`
     /// if the operand keeps its layout. [`LaidOut`](crate::LaidOut) describes the syntax.
     pub fn requested_layout(&self, index: usize) -> Option<&str> {
-        self.raw_wanted_layout(index).ok()
+        self.raw_requested_layout(index).ok()
     }
 }

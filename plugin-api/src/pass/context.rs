@@ -133,7 +133,7 @@ impl PassContext {
     pub fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
         match optional(self.raw_option(name))? {
             // SAFETY: the host wrote the setting, whose strings live as long as the context.
-            Some(value) => unsafe { setting(&value, &format!("option `{}`", name)) },
+            Some(value) => unsafe { setting(&value, format_args!("option `{}`", name)) },
             None => Ok(None),
         }
     }
@@ -154,7 +154,7 @@ impl PassContext {
     pub fn config_value(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
         match self.raw_config(key, field) {
             // SAFETY: as above.
-            Ok(value) => unsafe { setting(&value, &format!("config `{}`", key)) },
+            Ok(value) => unsafe { setting(&value, format_args!("config `{}`", key)) },
             // Not `NOT_FOUND`, which would be handled as an option with its default.
             Err(error) if error.status == abi::Status::NOT_FOUND => Err(EditError {
                 status: abi::Status::INVALID,

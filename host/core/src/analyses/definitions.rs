@@ -28,7 +28,7 @@ struct Memory {
 }
 
 /// The maximum total size of cached premises, in bytes.
-const MAX_COMPLETE_BYTES: usize = 16 << 20;
+const MAX_COMPLETE_BYTES: usize = 32 << 20;
 
 struct Slot {
     domain: SymbolId,

@@ -28,6 +28,7 @@ const MAX_KEY: usize = 8192;
 struct KeyWriter<'k>(&'k mut Vec<u8>);
 
 impl Hasher for KeyWriter<'_> {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
@@ -38,6 +39,7 @@ impl Hasher for KeyWriter<'_> {
 }
 
 impl Premises {
+    #[inline]
     fn add(&mut self, part: impl Hash) {
         part.hash(&mut KeyWriter(&mut self.key));
     }

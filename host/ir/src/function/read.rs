@@ -96,6 +96,7 @@ impl Function {
     ///
     /// # Errors
     /// If the type isn't in this function.
+    #[inline]
     pub fn live_type(&self, id: TypeId) -> Edit<&Type> {
         self.live(self.types.get(id.index()), |_| true, "type", id)
     }

@@ -27,16 +27,16 @@ typedef struct passdock_symbol_api {
 
 /* Reading and editing one function.
  *
- * An edit is done completely, or returns an error and changes nothing. Edits are available in
- * passes only: on a snapshot, and in an instrument, they return REJECTED. An id that names no
- * entity, or an erased one, is STALE. */
+ * An edit succeeds, or returns an error and changes nothing. Edits are available in passes only:
+ * on a snapshot, and in an instrument, they return REJECTED. An id that names no entity, or an
+ * erased one, is STALE. */
 typedef struct passdock_function_api {
     uint32_t struct_size;
     uint32_t reserved;
     /* Returns the error message of the last call on this handle that returned a status other
      * than OK. The string belongs to the host and is valid until the next call on the handle. */
     passdock_str (*last_error)(const passdock_function *f);
-    /* Returns the bytes of a constant, with all elements, also for a splat.
+    /* Returns the bytes of a constant, with all elements, even for a splat.
      *
      * The bytes belong to the host and are valid until the next edit. They aren't aligned, nor
      * are the offsets of a string tensor: copy elements with `memcpy`. Returns IO if the file
@@ -45,16 +45,16 @@ typedef struct passdock_function_api {
                                      passdock_bytes *out);
     /* Creates an op at a position. `out` receives its id.
      *
-     * Returns REJECTED if an operand isn't visible at the position, or the op would break another
-     * invariant. */
+     * Returns REJECTED if an operand isn't visible at the position, or the op would break
+     * another invariant. */
     passdock_status (*create_op)(passdock_function *f, const passdock_op_desc *desc,
                                  const passdock_position *at, passdock_op_id *out);
     /* Creates an op before `old`, moves all uses of the results of `old` to its results, and
      * erases `old`. `out` receives the id of the new op.
      *
      * Types, the location, attributes and regions may be taken from `old`: see passdock_op_desc.
-     * Returns REJECTED if a result with users has no replacement, or if a replacement contradicts
-     * the declared type. */
+     * Returns REJECTED if a result with users has no replacement, or if a replacement
+     * contradicts the declared type. */
     passdock_status (*replace_op)(passdock_function *f, passdock_op_id old,
                                   const passdock_op_desc *desc, passdock_op_id *out);
     /* Moves all uses of the results of `old` to other values, one for each result, and erases
@@ -70,8 +70,8 @@ typedef struct passdock_function_api {
     passdock_status (*erase_op)(passdock_function *f, passdock_op_id op);
     /* Moves an op within its region. To copy it to another region or function, use `clone_ops`.
      *
-     * Returns REJECTED if the position is in another region, before the definition of an operand,
-     * or after a user of a result. */
+     * Returns REJECTED if the position is in another region, before the definition of an
+     * operand, or after a user of a result. */
     passdock_status (*move_op)(passdock_function *f, passdock_op_id op,
                                const passdock_position *at);
     /* Sets an operand of an op. An `index` equal to the number of operands appends one. The
@@ -94,8 +94,8 @@ typedef struct passdock_function_api {
     passdock_status (*remove_attr)(passdock_function *f, passdock_op_id op,
                                    passdock_symbol_id name);
     /* Refines the type of a value: parts that `ty` leaves unknown keep their current type. The
-     * unknown type resets the type, for a constant to that of its bytes. Returns REJECTED if `ty`
-     * contradicts the current type. */
+     * unknown type resets the type, for a constant to that of its bytes. Returns REJECTED if
+     * `ty` contradicts the current type. */
     passdock_status (*set_value_type)(passdock_function *f, passdock_value_id value,
                                       passdock_type_id ty);
     /* Sets the name of a value. If the name is in use, a number is appended. */
@@ -121,7 +121,7 @@ typedef struct passdock_function_api {
      * passdock_clone_desc.
      *
      * Returns REJECTED if a captured value is missing, if a region would be copied into itself,
-     * or if an op would have another meaning with the opsets of the function. Returns INVALID if
+     * or if an op would mean something else with the function's opsets. Returns INVALID if
      * `result_count` doesn't match. */
     passdock_status (*clone_region)(passdock_function *f, const passdock_clone_desc *desc);
     /* Appends an argument to a region. `out` receives its value. For the body, the argument is a
@@ -144,8 +144,8 @@ typedef struct passdock_function_api {
      * all ops of the function keep their meaning. Version 0 removes the import of a domain
      * without ops.
      *
-     * Returns REJECTED for a version lower than the current one, for the removal of a domain that
-     * has ops, and for the 1,025th domain. Returns INVALID for the domain "onnx" and for a
+     * Returns REJECTED for a version lower than the current one, for the removal of a domain
+     * that has ops, and for the 1,025th domain. Returns INVALID for the domain "onnx" and for a
      * negative version. */
     passdock_status (*set_opset)(passdock_function *f, passdock_str domain, int64_t version);
     /* Creates the location of an op that was merged from several ops: their distinct locations,
@@ -244,8 +244,8 @@ typedef struct passdock_module_api {
      * than OK. The string belongs to the host and is valid until the next call on the handle. */
     passdock_str (*last_error)(const passdock_module *m);
     /* Returns a read-only handle to the current state of a function. The handle is valid until
-     * `release`, or until the handle of the module ends. Returns NOT_FOUND if there is no
-     * function of that name. */
+     * `release`, or until the module's handle expires. Returns NOT_FOUND if there is no function
+     * of that name. */
     passdock_status (*snapshot)(const passdock_module *m, passdock_symbol_id name,
                                 passdock_function_ref *out);
     /* Releases a snapshot. Its handle and view must not be used afterwards. */
@@ -261,7 +261,7 @@ typedef struct passdock_module_api {
      * Returns REJECTED if the name is in use, and INVALID if it isn't canonical. */
     passdock_status (*create_function)(passdock_module *m, const passdock_function_desc *desc,
                                        passdock_function_ref *out);
-    /* Removes a function. Its handles end. Returns STALE if there is no function of that name. */
+    /* Removes a function and its handles. Returns STALE if there is no function of that name. */
     passdock_status (*remove_function)(passdock_module *m, passdock_symbol_id name);
     /* Runs a registered pass or Sequential on the module, with instruments. Only a module pass
      * may run others.
@@ -271,7 +271,7 @@ typedef struct passdock_module_api {
      * nesting is limited to 64 passes.
      *
      * Returns NOT_FOUND if no pass has that name, and FAILED if the pass or a required pass
-     * failed. Handles of `edit` end. */
+     * failed. `edit` handles expire. */
     passdock_status (*run_pass)(passdock_module *m, passdock_context *context,
                                 const passdock_run_desc *desc);
     /* Moves ops into a new graph function at the end of the module, and replaces them with a
@@ -487,7 +487,7 @@ typedef struct passdock_op_api {
      * small integers, later calls of `infer` use their values.
      *
      * Returns NOT_FOUND if the op can't be evaluated. `last_error` of the function then has only
-     * the reason, without a subject and a full stop. */
+     * the reason, without a subject or period. */
     passdock_status (*evaluate_with)(passdock_context *context, passdock_function *f,
                                      passdock_op_id op, const passdock_value_id *operands,
                                      size_t operand_count, const passdock_evaluate_desc *desc,
@@ -507,8 +507,8 @@ typedef struct passdock_op_api {
     /* Checks whether an op would be valid with other operands. `operands` has one value for each
      * operand of the op. The types that `infer` of the definition sets are discarded.
      *
-     * Returns REJECTED if the op would be invalid. `last_error` of the function then has only the
-     * reason, without a subject and a full stop. Also returns OK if nothing is known. */
+     * Returns REJECTED if the op would be invalid. `last_error` of the function then has only
+     * the reason, without a subject and a full stop. Also returns OK if nothing is known. */
     passdock_status (*infer_with)(passdock_context *context, passdock_function *f,
                                   passdock_op_id op, const passdock_value_id *operands,
                                   size_t count);
@@ -589,8 +589,8 @@ typedef struct passdock_definition_api {
      * fills it before it returns. Returns NOT_FOUND if `len` is larger than the caller's limit. */
     passdock_status (*allocate_result)(passdock_op_call *call, uint32_t index,
                                        const passdock_type_desc *desc, size_t len, uint8_t **out);
-    /* Sets the reason for a following status REJECTED: `evaluate` has no result, or `infer` found
-     * the op to be invalid. Types that `infer` set before stay. */
+    /* Sets the reason for a following status REJECTED: `evaluate` has no result, or `infer`
+     * found the op to be invalid. Types that `infer` set before stay. */
     void (*reject)(passdock_op_call *call, passdock_str reason);
     /* In `decompose`, `legalize`, `layout` and `alter_layout`: sets the body of the op. The host
      * copies the text.

@@ -51,7 +51,7 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *call,
 #define PASSDOCK_TRAIT_COMMUTATIVE (UINT64_C(1) << 4) /* operands may be swapped */
 /* The op works element by element, with broadcasting. */
 #define PASSDOCK_TRAIT_ELEMENTWISE (UINT64_C(1) << 5)
-/* The op is idempotent: applying it twice is applying it once. */
+/* The op is idempotent: applying it again has no effect. */
 #define PASSDOCK_TRAIT_IDEMPOTENT (UINT64_C(1) << 6)
 #define PASSDOCK_TRAIT_IDENTITY (UINT64_C(1) << 7) /* the first result is the first operand */
 /* The results may be much larger than the operands. */

@@ -331,7 +331,7 @@ typedef struct passdock_constant {
     passdock_loc_id loc;   /* the constant's location */
     passdock_op_id anchor; /* for a constant that was a node in the file, the op after it */
     uint32_t reserved;
-    uint64_t byte_len; /* the size of all elements, also for a splat */
+    uint64_t byte_len; /* the size of all elements, even for a splat */
 } passdock_constant;
 
 #define PASSDOCK_CONSTANT_DEAD 1u    /* the constant is erased */

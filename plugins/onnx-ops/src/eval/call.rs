@@ -203,14 +203,13 @@ pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, NotFolded> {
 
 /// Returns axes counted from the front. Each may be listed only once.
 pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, NotFolded> {
-    let mut is_listed = vec![false; rank];
-    let listed = |&entry: &i64| {
+    let mut axes = Vec::with_capacity(list.len());
+    for &entry in list {
         let axis = axis(entry, rank)?;
-        let twice = std::mem::replace(&mut is_listed[axis], true);
-        ensure!(!twice, "duplicate axis {entry}");
-        Ok(axis)
-    };
-    list.iter().map(listed).collect()
+        ensure!(!axes.contains(&axis), "duplicate axis {entry}");
+        axes.push(axis);
+    }
+    Ok(axes)
 }
 
 /// Returns, per axis of a rank, whether it is listed.

@@ -51,20 +51,24 @@ fn pick<'a>(call: &Call, x: &Tensor, axis: usize, picked: &[usize], dims: &[usiz
     let block: usize = after.iter().product();
     let row = x.shape()[axis] * block;
     rearrange!(call, &[x], cells, T => {
-        let cells = cells.row::<T>(0)?;
         let mut result = Vec::with_capacity(count);
-        for at in 0..before.iter().product() {
-            let cells = &cells[at * row..][..row];
-            if block == 1 {
-                result.extend(picked.iter().map(|&at| cells[at]));
-                continue;
-            }
-            for &at in picked {
-                result.extend_from_slice(&cells[at * block..][..block]);
-            }
-        }
+        pick_blocks::<T>(&cells.row(0)?, picked, [row, block], &mut result);
         (shape, result)
     })
+}
+
+/// Appends the picked blocks of each row.
+fn pick_blocks<T: Copy>(cells: &[T], picked: &[usize], sizes: [usize; 2], result: &mut Vec<T>) {
+    let [row, block] = sizes;
+    for cells in cells.chunks_exact(row.max(1)) {
+        if block == 1 {
+            result.extend(picked.iter().map(|&at| cells[at]));
+            continue;
+        }
+        for &at in picked {
+            result.extend_from_slice(&cells[at * block..][..block]);
+        }
+    }
 }
 
 /// Selects, for each index, the element with this index along the axis and the index's own position along other axes.

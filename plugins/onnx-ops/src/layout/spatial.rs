@@ -63,7 +63,7 @@ pub(super) fn between(
 
 /// Whether the batch comes first and the spatial axes are in order, as kernels of such operators require.
 fn is_usual(layout: &Layout) -> bool {
-    let mut spatial = (2..layout.rank()).map(|axis| layout.position(axis));
+    let spatial = (2..layout.rank()).map(|axis| layout.position(axis));
     layout.position(0) == Some(0) && spatial.is_sorted_by(|a, b| a < b)
 }
 

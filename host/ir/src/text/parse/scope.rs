@@ -29,14 +29,15 @@ impl Scope {
 
     /// Leaves a region; `nested` is `false` for the function's body.
     pub(super) fn leave(&mut self, mark: usize, nested: bool) {
+        if !nested {
+            *self = Scope::default();
+            return;
+        }
         for (key, at) in self.log.drain(mark.min(self.log.len())..) {
             let value = self.values.remove(&key);
-            if let (Key::Name(name), Some(value), true) = (key, value, nested) {
+            if let (Key::Name(name), Some(value)) = (key, value) {
                 self.ended.insert(name, (value, at));
             }
-        }
-        if !nested {
-            self.ended = FxHashMap::default();
         }
     }
 
