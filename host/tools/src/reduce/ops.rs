@@ -5,7 +5,7 @@ use passdock_ir::edit::NewPort;
 use passdock_ir::{ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashSet;
 
-use crate::queries::{callee, function_results, is_terminator, set_results, unused_constants};
+use crate::queries::{callee, function_results, set_results, unused_constants};
 
 /// The replacement of a removed op's results.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ pub(super) enum Instead {
 /// Returns the ops of a function, including nested ones, without terminators.
 pub(super) fn ops(f: &Function) -> Vec<OpId> {
     let ops = f.walk(f.body());
-    ops.filter(|&op| !is_terminator(f, op)).collect()
+    ops.filter(|&op| !f.is_terminator(op)).collect()
 }
 
 /// Removes all ops except `kept`, each with the ops nested in it.
@@ -195,8 +195,9 @@ pub(super) fn attrs(f: &Function) -> Vec<(OpId, SymbolId)> {
     ops.flat_map(attrs_of).collect()
 }
 
-/// Whether a function has callers, so that its parameters can't change.
-pub(super) fn is_called(module: &Module, name: SymbolId) -> bool {
-    let mut functions = module.functions();
-    functions.any(|f| f.walk(f.body()).any(|op| callee(f, op) == Some(name)))
+/// Returns the names of all callees. A function with callers can't change its parameters.
+pub(super) fn called(module: &Module) -> FxHashSet<SymbolId> {
+    let functions = module.functions();
+    let callees = functions.flat_map(|f| f.walk(f.body()).filter_map(move |op| callee(f, op)));
+    callees.collect()
 }

@@ -225,7 +225,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
             file.map_or_else(String::new, |path| path.display().to_string()),
         ]);
         let mut json = json!(manifest.plugin);
-        json["passes"] = json!(manifest.passes.len());
+        json["passes"] = json!(passes);
         json["ops"] = json!(ops);
         json["instruments"] = json!(instruments);
         json["file"] = json!(file);
