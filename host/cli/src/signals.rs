@@ -30,7 +30,7 @@ pub(crate) fn watch_signals() {
     };
     // Never dropped: a plugin may have closed the descriptors, and their numbers may be in use again.
     let mut signals = ManuallyDrop::new(signals);
-    let watch_signals = move || {
+    let handle_signals = move || {
         for signal in signals.forever() {
             if signal == SIGTSTP {
                 stop();
@@ -43,7 +43,7 @@ pub(crate) fn watch_signals() {
         }
     };
     // The iterator panics if the descriptors are closed.
-    thread::spawn(|| crash::caught(watch_signals).ok());
+    thread::spawn(|| crash::caught(handle_signals).ok());
 }
 
 /// Makes a write that exceeds the file size limit fail instead of terminating the process.

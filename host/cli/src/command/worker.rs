@@ -76,7 +76,7 @@ mod supervised {
         Some(Supervisor {
             program: std::env::current_exe().ok()?,
             before: vec![WORKER.into()],
-            timeout: process.limit(),
+            timeout: process.timeout,
             ..Supervisor::default()
         })
     }

@@ -26,17 +26,14 @@ pub fn to_bytes(module: &Module) -> Result<Vec<u8>, PassError> {
         external: ExternalData::None,
         ..EncodeOptions::default()
     };
-    let read_error = |what: &dyn std::fmt::Display| {
+    let write_error = |what: &dyn std::fmt::Display| {
         let message = format!("could not write the model as ONNX: {what}");
         PassError::new(ErrorKind::Write, message)
     };
     let encoded = passdock_onnx::write(module, options)
-        .map_err(|error| read_error(&error).caused_by(Arc::new(error)))?;
-    let mut bytes = Vec::new();
-    match encoded.write_to(&mut bytes) {
-        Ok(()) => Ok(bytes),
-        Err(error) => Err(read_error(&error).caused_by(Arc::new(error))),
-    }
+        .map_err(|error| write_error(&error).caused_by(Arc::new(error)))?;
+    let bytes = encoded.to_bytes();
+    bytes.map_err(|error| write_error(&error).caused_by(Arc::new(error)))
 }
 
 /// Prints a module as complete IR text, as in a file. Facts that are only in the ONNX model it was read from are

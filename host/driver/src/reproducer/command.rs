@@ -30,7 +30,7 @@ pub fn command(
         .context
         .checking_instruments()
         .iter()
-        .flat_map(|oracle| oracle.values());
+        .flat_map(|instrument| instrument.values());
     if about.is_some_and(|about| about.test.is_some() || !about.data.is_empty())
         || options.any(reaches_out)
     {

@@ -29,9 +29,9 @@ impl Comparison<'_> {
         pairs: &[(usize, usize)],
     ) {
         let [f, g] = self.functions();
-        let paired_olds: FxHashSet<usize> = pairs.iter().map(|&(old, _)| old).collect();
+        let paired_old: FxHashSet<usize> = pairs.iter().map(|&(old, _)| old).collect();
         for (index, &(name, ty)) in old_items.iter().enumerate() {
-            if !paired_olds.contains(&index) {
+            if !paired_old.contains(&index) {
                 let ty = text::type_text(f, ty);
                 self.port(
                     port,

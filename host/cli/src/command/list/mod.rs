@@ -245,10 +245,13 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
 
 /// Adds the file of the plugin that provides an entry to its JSON, and returns the provider as text.
 fn add_provider(registry: &Registry, plugin: Option<&str>, entry: &mut Value) -> String {
-    let plugins = registry.plugins();
-    let provider = plugins.iter().find(|other| Some(other.name()) == plugin);
-    entry["file"] = json!(provider.and_then(|provider| provider.origin().path()));
-    match (provider, plugin) {
+    let provider = plugin.and_then(|name| registry.plugin(name));
+    entry["file"] = json!(
+        provider
+            .as_ref()
+            .and_then(|provider| provider.origin().path())
+    );
+    match (&provider, plugin) {
         (Some(provider), _) => in_full::provider(provider),
         (None, Some(name)) => format!("of plugin {name}"),
         (None, None) => BUILT_IN_PROVIDER.to_owned(),
