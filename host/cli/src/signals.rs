@@ -17,9 +17,8 @@ pub(crate) fn watch_signals() {
     // `nohup`, and shells that start a background job, let the command ignore some signals.
     let ignored = ignored();
     let signals = [SIGHUP, SIGINT, SIGTERM, SIGTSTP].into_iter();
-    let signals: Vec<i32> = signals
-        .filter(|signal| ignored & (1 << (signal - 1)) == 0)
-        .collect();
+    let signals = signals.filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let signals: Vec<i32> = signals.collect();
     // A second signal terminates the command immediately.
     let was_interrupted = Arc::new(AtomicBool::new(false));
     for &signal in signals.iter().filter(|signal| **signal != SIGTSTP) {

@@ -78,11 +78,8 @@ fn search(
         &mut |candidate| command.check(candidate, &module),
         &mut |check| {
             if !json {
-                progress.line(&format!(
-                    "{:<12}  {}\n",
-                    check.verdict.name(),
-                    check.candidate
-                ));
+                let verdict = check.verdict.name();
+                progress.line(&format!("{verdict:<12}  {}\n", check.candidate));
             }
             progress.update(&format!("{} checks", log.len() + 1));
             log.push(check.clone());
@@ -90,10 +87,9 @@ fn search(
     );
     drop(progress);
     let found = found.map_err(|error| command.with_output(error))?;
-    let files = match &args.output {
-        Some(dir) => keep(&found, dir, &request, &args.test)?,
-        None => None,
-    };
+    let output = args.output.as_deref();
+    let files = output.map(|dir| keep(&found, dir, &request, &args.test));
+    let files = files.transpose()?.flatten();
     Ok((found, files))
 }
 

@@ -269,10 +269,9 @@ impl<'a> InstrumentSetup<'a> {
         path: &str,
     ) -> Result<PathBuf, ConfigError> {
         let path = self.path(path);
-        match self.check_new_file(&path) {
-            Ok(()) => Ok(path),
-            Err(error) => Err(option_error(instrument, field, error.to_string())),
-        }
+        let checked = self.check_new_file(&path);
+        checked.map_err(|error| option_error(instrument, field, error.to_string()))?;
+        Ok(path)
     }
 
     /// Checks the path of a new file that a flag has, as [`InstrumentSetup::new_file`] does.

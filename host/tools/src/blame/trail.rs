@@ -102,13 +102,8 @@ impl Trail<'_> {
                     let is_removed = |paired: PairedFunction<'_>| !paired.is_paired(op.op);
                     paired.ok().flatten().is_some_and(is_removed)
                 });
-                steps.push(step(
-                    run,
-                    BlameAction::Removed,
-                    rule,
-                    names,
-                    [before, after],
-                ));
+                let lines = [before, after];
+                steps.push(step(run, BlameAction::Removed, rule, names, lines));
                 break;
             };
             op.op = pair.after;

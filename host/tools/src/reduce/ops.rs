@@ -28,18 +28,13 @@ pub(super) fn ops(f: &Function) -> Vec<OpId> {
 pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Option<()> {
     let all = ops(f);
     let kept: FxHashSet<OpId> = kept.iter().copied().collect();
-    let used = match instead {
-        Instead::ParameterAndResult => {
-            let in_body = all
-                .iter()
-                .filter(|op| kept.contains(op) && f.op(**op).parent == f.body());
-            let results = in_body.flat_map(|&op| f.results(op));
-            results
-                .filter(|&result| f.value(result).use_count > 0)
-                .collect()
-        }
-        _ => Vec::new(),
-    };
+    let mut used: Vec<ValueId> = Vec::new();
+    if matches!(instead, Instead::ParameterAndResult) {
+        let kept = all.iter().filter(|op| kept.contains(op));
+        let in_body = kept.filter(|op| f.op(**op).parent == f.body());
+        let results = in_body.flat_map(|&op| f.results(op));
+        used.extend(results.filter(|&result| f.value(result).use_count > 0));
+    }
     // In reverse order, so that the users of an op are removed before it.
     for op in all.into_iter().rev() {
         if kept.contains(&op) || f.live_op(op).is_err() {
@@ -50,11 +45,8 @@ pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Opt
             _ => cut(f, op)?,
         }
     }
-    let unused = used
-        .into_iter()
-        .filter(|&value: &ValueId| f.value(value).use_count == 0);
-    let unused: Vec<ValueId> = unused.collect();
-    add_results(f, &unused)
+    used.retain(|&value| f.value(value).use_count == 0);
+    add_results(f, &used)
 }
 
 /// Whether a model can run with arbitrary elements of a value: a float tensor of known rank.
@@ -84,13 +76,9 @@ pub(super) fn cut(f: &mut Function, op: OpId) -> Option<()> {
     let results: Vec<ValueId> = f.results(op).collect();
     let mut named: Vec<(ValueId, SymbolId)> = Vec::new();
     for result in results {
-        let Value {
-            ty,
-            name,
-            use_count,
-            ..
-        } = *f.value(result);
-        if use_count == 0 {
+        let value = f.value(result);
+        let (ty, name) = (value.ty, value.name);
+        if value.use_count == 0 {
             continue;
         }
         let param = f.add_arg(f.body(), &NewPort { name: "", ty }).ok()?;
