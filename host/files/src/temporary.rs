@@ -101,7 +101,8 @@ impl TemporaryDirectory {
     /// Keeps the directory and replaces another one with it.
     ///
     /// # Errors
-    /// The system's error. The other directory is then unchanged. If it can't be restored, it is in `.passdock-*` next to it.
+    /// The system's error. The other directory is then unchanged. If it can't be restored, it is kept in a directory
+    /// `.passdock-*` next to its path.
     pub fn replace(mut self, other: &Path) -> io::Result<()> {
         let mut aside = TemporaryDirectory::in_directory(directory_of(other))?;
         let old = aside.path().join("old");

@@ -246,11 +246,8 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
 /// Adds the file of the plugin that provides an entry to its JSON, and returns the provider as text.
 fn add_provider(registry: &Registry, plugin: Option<&str>, entry: &mut Value) -> String {
     let provider = plugin.and_then(|name| registry.plugin(name));
-    entry["file"] = json!(
-        provider
-            .as_ref()
-            .and_then(|provider| provider.origin().path())
-    );
+    let origin = provider.as_ref().map(|provider| provider.origin());
+    entry["file"] = json!(origin.and_then(|origin| origin.path()));
     match (&provider, plugin) {
         (Some(provider), _) => in_full::provider(provider),
         (None, Some(name)) => format!("of plugin {name}"),
