@@ -57,8 +57,8 @@ pub fn verify_outputs() -> InstrumentSpec {
 /// Compares the module after the outermost pass with the one before it.
 struct VerifyOutputs {
     options: CompareOptions,
-    /// The modules before the running passes.
-    running: Running<Module>,
+    /// The running passes. The outermost one has the module before it.
+    running: Running<Option<Module>>,
     entries: Entries,
     comparisons: Mutex<Vec<Comparison>>,
 }
@@ -105,14 +105,15 @@ impl PassInstrument for VerifyOutputs {
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        self.running.push(call.module.clone());
+        let is_outermost = self.running.depth() == 0;
+        let module = is_outermost.then(|| call.module.clone());
+        self.running.push(module);
         Ok(())
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let before = self.running.pop();
-        let changed = before.filter(|before| !before.is_same(call.module));
-        let Some(before) = changed.filter(|_| self.running.depth() == 0) else {
+        let before = self.running.pop().flatten();
+        let Some(before) = before.filter(|before| !before.is_same(call.module)) else {
             return Ok(());
         };
         let comparison = compare::compare(&before, call.module, &self.options)?;
