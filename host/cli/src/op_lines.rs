@@ -18,12 +18,12 @@ pub(crate) fn excerpt(before: &[String], after: &[String]) -> (Vec<String>, Vec<
         let (old, new) = changed(old, new);
         return (vec![old], vec![new]);
     }
-    let each = |lines: &[String]| lines.iter().map(|line| one(line)).collect();
+    let each = |lines: &[String]| lines.iter().map(|line| shorten(line)).collect();
     (each(before), each(after))
 }
 
 /// Shortens a line to its beginning and end.
-pub(crate) fn one(line: &str) -> String {
+pub(crate) fn shorten(line: &str) -> String {
     cut(&line.chars().collect::<Vec<char>>(), None)
 }
 
@@ -122,7 +122,7 @@ mod tests {
     fn single_long_line_is_truncated_in_the_middle() {
         let line = format!("%joined = onnx.Concat({}) : f32[60]", operands(60));
         expect!["%joined = onnx.Concat(%value0, %value1, %value2, %value3, %v… %value56, %value57, %value58, %value59) \
-            : f32[60]"].assert_eq(&one(&line));
+            : f32[60]"].assert_eq(&shorten(&line));
     }
 
     #[track_caller]

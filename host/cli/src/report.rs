@@ -3,7 +3,7 @@
 //! Passes that changed the module or failed have a row each. The others are listed on a line below. With `--verbose`,
 //! each pass has a row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use passdock::pipeline::{KindReport, PipelineReport, Report};
 use passdock::{Diagnostic, PassRecord, PassStatus, Severity};
@@ -140,12 +140,12 @@ fn quiet(table: &mut TextTable<3>, passes: &[PassRecord], names: &ShortNames<'_>
     let mut unchanged = Counted::default();
     let mut skipped: BTreeMap<&str, Counted> = BTreeMap::new();
     let mut seconds = 0.0;
+    let parents: HashSet<&String> = passes.iter().flat_map(|pass| &pass.parent).collect();
     for pass in passes {
         match pass.status {
             PassStatus::Unchanged => {
                 // The time of a Sequential is the sum of its passes.
-                let mut inner = passes.iter();
-                if inner.all(|inner| inner.parent.as_ref() != Some(&pass.name)) {
+                if !parents.contains(&pass.name) {
                     seconds += pass.seconds;
                     unchanged.add(names.short(&pass.name));
                 }

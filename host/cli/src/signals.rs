@@ -17,9 +17,8 @@ pub(crate) fn watch_signals() {
     // `nohup`, and shells that start a background job, let the command ignore some signals.
     let ignored = ignored();
     let signals = [SIGHUP, SIGINT, SIGTERM, SIGTSTP].into_iter();
-    let signals: Vec<i32> = signals
-        .filter(|signal| ignored & (1 << (signal - 1)) == 0)
-        .collect();
+    let signals = signals.filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let signals: Vec<i32> = signals.collect();
     // A second signal terminates the command immediately.
     let was_interrupted = Arc::new(AtomicBool::new(false));
     for &signal in signals.iter().filter(|signal| **signal != SIGTSTP) {
@@ -30,7 +29,7 @@ pub(crate) fn watch_signals() {
     };
     // Never dropped: a plugin may have closed the descriptors, and their numbers may be in use again.
     let mut signals = ManuallyDrop::new(signals);
-    let watch_signals = move || {
+    let handle_signals = move || {
         for signal in signals.forever() {
             if signal == SIGTSTP {
                 stop();
@@ -43,7 +42,7 @@ pub(crate) fn watch_signals() {
         }
     };
     // The iterator panics if the descriptors are closed.
-    thread::spawn(|| crash::caught(watch_signals).ok());
+    thread::spawn(|| crash::caught(handle_signals).ok());
 }
 
 /// Makes a write that exceeds the file size limit fail instead of terminating the process.

@@ -52,8 +52,8 @@ mod limit {
     fn end(limit: Duration, json: Option<fn(&PassError) -> String>) -> ! {
         supervised::give_up();
         files::give_up();
-        let (set_activity, limit) = (activity().clone(), limit.as_secs_f64());
-        let message = format!("the command was still {set_activity} after {limit} s");
+        let (activity, limit) = (activity().clone(), limit.as_secs_f64());
+        let message = format!("the command was still {activity} after {limit} s");
         let error = PassError::new(ErrorKind::Crashed, message)
             .help("if a path is a pipe, check that the other end is open and is closed in time");
         let status = show::fail(&error);

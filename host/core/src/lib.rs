@@ -34,8 +34,8 @@ pub use instrument::{
     PassCall, PassFilter, PassInstrument, Sink,
 };
 pub use pass::{
-    FunctionPass, HostWork, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, RulesFile,
-    Sequential, Work, create_function_pass, create_module_pass, create_prim_func_pass,
+    FunctionPass, HostWork, INFER_TYPE, ModulePass, Pass, PassDeclaration, PassInfo, PassRef,
+    RulesFile, Sequential, Work, create_function_pass, create_module_pass, create_prim_func_pass,
     disable_children,
 };
 pub use passdock_diagnostic::{

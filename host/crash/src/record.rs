@@ -316,10 +316,8 @@ impl<const WORDS: usize> fmt::Display for Text<WORDS> {
 
 /// Returns the valid UTF-8 prefix. A truncated string may end within a character.
 fn whole(bytes: &[u8]) -> &str {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
-    }
+    let first = bytes.utf8_chunks().next();
+    first.map_or("", |chunk| chunk.valid())
 }
 
 #[cfg(all(test, unix))]

@@ -149,7 +149,7 @@ pub struct Snippet {
 impl Snippet {
     /// Creates a snippet of the line of `text` in which `span` starts.
     pub fn new(file: &str, text: &str, span: Range<usize>, label: &str) -> Snippet {
-        let mut at = floor(text, span.start);
+        let mut at = text.floor_char_boundary(span.start);
         // At the end of the file, the last line that isn't blank is shown.
         if at == text.len() {
             at = text.trim_end().len();
@@ -158,10 +158,7 @@ impl Snippet {
         let line_end = text[at..].find('\n').map_or(text.len(), |i| at + i);
         let line = &text[line_start..line_end];
         let start = at - line_start;
-        let mut end = span.end.clamp(at, line_end) - line_start;
-        while !line.is_char_boundary(end) {
-            end += 1;
-        }
+        let end = line.ceil_char_boundary(span.end.clamp(at, line_end) - line_start);
         Snippet {
             file: file.to_owned(),
             line: text[..line_start].matches('\n').count() + 1,
@@ -177,7 +174,7 @@ impl Snippet {
     pub fn from_line(file: &str, line: usize, text: &str, span: Range<usize>) -> Snippet {
         let column = match line {
             0 => 0,
-            _ => text[..floor(text, span.start)].chars().count() + 1,
+            _ => text[..text.floor_char_boundary(span.start)].chars().count() + 1,
         };
         Snippet {
             file: file.to_owned(),
@@ -192,23 +189,14 @@ impl Snippet {
 
     /// Returns the range to underline, clamped to character boundaries: deserialized fields may have any values.
     pub(crate) fn span(&self) -> Range<usize> {
-        let start = floor(&self.text, self.start);
-        start..floor(&self.text, self.end).max(start)
+        let start = self.text.floor_char_boundary(self.start);
+        start..self.text.floor_char_boundary(self.end).max(start)
     }
 
     /// Returns the location as `file:line:column`.
     pub fn location(&self) -> String {
         format!("{}:{}:{}", self.file, self.line, self.column)
     }
-}
-
-/// Returns the largest character boundary that isn't after `byte`.
-fn floor(text: &str, byte: usize) -> usize {
-    let mut at = byte.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 impl Diagnostic {

@@ -9,7 +9,7 @@ use passdock_core::{
 use passdock_ir::{EditFailure, Function, Module};
 use rustc_hash::FxHashSet;
 
-const RAISE_OPSET: &str = "relax.transform.RaiseOpset";
+use crate::prepare::RAISE_OPSET;
 
 /// Returns a module with one function of another module and its callees. Functions of an earlier opset are raised to
 /// `opset`, if `relax.transform.RaiseOpset` is registered.
@@ -63,10 +63,9 @@ fn opsets(module: &Module) -> impl Iterator<Item = i64> + '_ {
 /// If the pass isn't registered, or an op can't be raised.
 pub fn raise_opset(module: Module, opset: i64) -> Result<Module, PassError> {
     let current = PassContext::current();
-    let options = toml::Table::from_iter([("to".to_owned(), opset.into())]);
-    let pass = current
-        .registry()
-        .get_pass_with_options(RAISE_OPSET, &options)?;
+    let (name, option) = RAISE_OPSET;
+    let options = toml::Table::from_iter([(option.to_owned(), opset.into())]);
+    let pass = current.registry().get_pass_with_options(name, &options)?;
     let cx = PassContext::builder().registry(current.registry());
     let mut raised = Sequential::new([pass]).call_in(module.clone(), &cx.build()?)?;
     let is_earlier = |f: &Function| f.opset(symbol::EMPTY).is_some_and(|own| own < opset);

@@ -20,10 +20,15 @@ pub fn is_waiting() -> bool {
 
 /// Calls a function that waits for another process or for a user.
 pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+    struct Waiting;
+    impl Drop for Waiting {
+        fn drop(&mut self) {
+            WAITS.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
     WAITS.fetch_add(1, Ordering::SeqCst);
-    let result = wait();
-    WAITS.fetch_sub(1, Ordering::SeqCst);
-    result
+    let _waiting = Waiting;
+    wait()
 }
 
 /// Waits for a process and returns its status. Returns `None` if it exceeded `timeout` and was terminated with its

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use read::{open, read, read_to_string};
+pub use read::{open, read, read_to_string, same_contents};
 pub use staged::{Staged, StagedFile, Staging};
 pub use standard::{StandardOutput, set_output_apart};
 pub use target::{Target, end_of_links, open_special};

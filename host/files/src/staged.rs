@@ -1,15 +1,15 @@
 //! Groups of files that are written to a staging directory and committed together.
 
 use std::fs::{self, File};
+use std::io;
 use std::io::ErrorKind::{AlreadyExists, InvalidInput, PermissionDenied};
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
 use crate::temporary::{TemporaryDirectory, placement_lock};
-use crate::{directory_of, lock_directory};
+use crate::{directory_of, lock_directory, same_contents};
 
 /// The name of the main file in its staging directory.
 const MAIN: &str = "0";
@@ -216,7 +216,9 @@ impl Staged {
             match staged.persist_noclobber(&to) {
                 Ok(()) => committed.push(to),
                 // Another run has already committed the same file.
-                Err(error) if error.error.kind() == AlreadyExists && is_same(&error.path, &to)? => {
+                Err(error)
+                    if error.error.kind() == AlreadyExists
+                        && same_contents(&mut File::open(&error.path)?, &mut File::open(&to)?)? => {
                 }
                 Err(error) => return Err(error.error),
             }
@@ -262,22 +264,4 @@ fn sync(directory: &File) -> io::Result<()> {
 /// Returns `true` for errors of systems that can't open or sync directories.
 fn is_unsupported(error: &io::Error) -> bool {
     cfg!(not(unix)) || matches!(error.kind(), PermissionDenied | InvalidInput)
-}
-
-/// Returns `true` if two files have the same content.
-fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
-    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
-    if one.metadata()?.len() != other.metadata()?.len() {
-        return Ok(false);
-    }
-    let (mut bytes, mut others) = (Vec::new(), Vec::new());
-    loop {
-        bytes.clear();
-        others.clear();
-        (&mut one).take(1 << 20).read_to_end(&mut bytes)?;
-        (&mut other).take(1 << 20).read_to_end(&mut others)?;
-        if bytes != others || bytes.is_empty() {
-            return Ok(bytes == others);
-        }
-    }
 }

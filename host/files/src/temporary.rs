@@ -88,6 +88,11 @@ impl TemporaryDirectory {
     /// The system's error.
     pub fn rename(mut self, to: &Path) -> io::Result<()> {
         let _guard = placement_lock();
+        self.put(to)
+    }
+
+    /// Renames the directory to `to` and keeps it.
+    fn put(&mut self, to: &Path) -> io::Result<()> {
         fs::rename(self.path(), to)?;
         self.dir.disable_cleanup(true);
         Ok(())
@@ -96,13 +101,21 @@ impl TemporaryDirectory {
     /// Keeps the directory and replaces another one with it.
     ///
     /// # Errors
-    /// The system's error. The other directory is then unchanged.
-    pub fn replace(self, other: &Path) -> io::Result<()> {
-        let aside = TemporaryDirectory::in_directory(directory_of(other))?;
+    /// The system's error. The other directory is then unchanged. If it can't be restored, it is kept in a directory
+    /// `.passdock-*` next to its path.
+    pub fn replace(mut self, other: &Path) -> io::Result<()> {
+        let mut aside = TemporaryDirectory::in_directory(directory_of(other))?;
         let old = aside.path().join("old");
+        let _guard = placement_lock();
         fs::rename(other, &old)?;
-        self.rename(other)
-            .or_else(|error| fs::rename(&old, other).and(Err(error)))
+        let placed = self.put(other);
+        if placed.is_err() && fs::rename(&old, other).is_err() {
+            // With another name, a later run doesn't remove it.
+            let kept = aside.path().with_extension("old");
+            _ = aside.put(&kept);
+            aside.dir.disable_cleanup(true);
+        }
+        placed
     }
 }
 

@@ -224,3 +224,9 @@ impl std::fmt::Display for Ver {
         write!(f, "{}.{}", self.major, self.minor)
     }
 }
+
+impl serde::Serialize for Ver {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(self)
+    }
+}

@@ -25,7 +25,7 @@ mod tests;
 mod write;
 
 pub use detach::detach;
-pub use file::external::{Reach, resolve_external, same_bytes};
+pub use file::external::{Reach, resolve_external};
 pub use file::kind::foreign_format;
 pub use file::model::{ExternalFiles, UnreadableData, check_external, external_locations};
 pub use format::error::OnnxError;

@@ -38,17 +38,6 @@ pub(crate) fn operands_inside(f: &Function, op: OpId) -> impl Iterator<Item = Va
     ops.flat_map(|op| f.operands(op)).map(|slot| slot.value)
 }
 
-/// Whether an op is a terminator.
-pub(crate) fn is_terminator(f: &Function, op: OpId) -> bool {
-    matches!(f.op(op).name, symbol::RETURN | symbol::YIELD)
-}
-
-/// Whether a result is present, and not an omitted slot.
-pub(crate) fn is_present(f: &Function, result: ValueId) -> bool {
-    let value = f.value(result);
-    value.flags & Value::ABSENT == 0 || value.use_count > 0
-}
-
 /// A result of a function: the value, its name and its type.
 pub(crate) type FunctionResult = (ValueId, String, TypeId);
 

@@ -1,6 +1,7 @@
 //! Options of `passdock plugin`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
@@ -56,7 +57,7 @@ pub(crate) struct PluginCheckArgs {
     pub(crate) model: Vec<PathBuf>,
     /// Stop a check after this time and report it as crashed
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, default_value = "120")]
-    pub(crate) timeout: f64,
+    pub(crate) timeout: Duration,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
     /// Print JSON

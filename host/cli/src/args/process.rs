@@ -16,31 +16,20 @@ pub(crate) struct ProcessArgs {
     ///
     /// A pass that was running is reported as failed. The time includes reading and writing the model.
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, conflicts_with = "in_process")]
-    pub(crate) timeout: Option<f64>,
-}
-
-impl ProcessArgs {
-    /// Returns the time limit of a run.
-    #[cfg(unix)]
-    pub(crate) fn limit(&self) -> Option<Duration> {
-        self.timeout.map(Duration::from_secs_f64)
-    }
+    pub(crate) timeout: Option<Duration>,
 }
 
 /// Parses a duration in seconds.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if Duration::try_from_secs_f64(seconds).is_ok() => Ok(seconds),
-        _ => Err("expected a number of seconds".to_owned()),
-    }
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok();
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| "expected a number of seconds".to_owned())
 }
 
 /// Parses a duration in seconds that is greater than 0.
-pub(crate) fn time_limit(text: &str) -> Result<f64, String> {
+pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
     match seconds(text)? {
-        limit if Duration::from_secs_f64(limit).is_zero() => {
-            Err("must be greater than 0".to_owned())
-        }
+        limit if limit.is_zero() => Err("must be greater than 0".to_owned()),
         limit => Ok(limit),
     }
 }

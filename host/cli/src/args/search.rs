@@ -1,6 +1,7 @@
 //! Options of `bisect` and `reduce`, which run a pipeline repeatedly.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -21,7 +22,7 @@ pub(crate) struct TestCommandArgs {
     pub(crate) test: Option<String>,
     /// Stop a test command after this time, with the verdict inconclusive
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, requires = "test")]
-    pub(crate) test_timeout: Option<f64>,
+    pub(crate) test_timeout: Option<Duration>,
 }
 
 /// Options of the pipeline runs, shared by `bisect` and `reduce`.
@@ -79,7 +80,7 @@ pub(crate) struct ReduceArgs {
     pub(crate) max_runs: usize,
     /// Stop the reduction after this time
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) max_time: Option<f64>,
+    pub(crate) max_time: Option<Duration>,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
 }

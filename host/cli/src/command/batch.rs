@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
 use passdock::batch::{self, Batch, BatchItem, Fingerprint, ModelResult, WorkerCommand};
@@ -78,7 +79,7 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
             ..request.clone()
         },
         in_process: process.in_process,
-        timeout: process.timeout,
+        timeout: process.timeout.map(|limit| limit.as_secs_f64()),
     };
     let (count, mut done) = (batch.left.len(), 0);
     progress.update(&format!("0 of {count} models"));
@@ -150,7 +151,7 @@ pub(crate) fn work() -> anyhow::Result<u8> {
         IS_RUNNING.store(true, Ordering::SeqCst);
         let process = ProcessArgs {
             in_process: job.in_process,
-            timeout: job.timeout,
+            timeout: job.timeout.map(Duration::from_secs_f64),
         };
         // The supervisor of a supervised process attributes its crashes.
         let on_pass = |name: &str| show::print(&(json!({ "pass": name }).to_string() + "\n"));

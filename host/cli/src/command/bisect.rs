@@ -43,22 +43,21 @@ pub(crate) fn bisect(args: BisectArgs) -> u8 {
     let json = args.search.json;
     let mut log = Vec::new();
     let searched = search(args, &mut log);
-    let (found, error) = (searched.as_ref().ok(), searched.as_ref().err());
-    let status = match (found, error) {
-        (Some((found, _)), _) => u8::from(found.suspects.len() != 1),
-        (None, error) => error.map_or(1, show::fail),
+    let status = match &searched {
+        Ok((found, _)) => u8::from(found.suspects.len() != 1),
+        Err(error) => show::fail(error),
     };
-    match found {
-        _ if json => {
-            let bisect_output = BisectOutput {
-                found: found.map(|(found, _)| found),
-                checks: if found.is_some() { Vec::new() } else { log },
-                files: found.and_then(|(_, files)| files.as_ref()),
-            };
-            show::print_json(&CommandOutput::new(status, bisect_output, error));
-        }
-        Some((found, files)) => show::print(&render(found, files.as_ref())),
-        None => {}
+    if json {
+        let found = searched.as_ref().ok();
+        let bisect_output = BisectOutput {
+            found: found.map(|(found, _)| found),
+            checks: if found.is_some() { Vec::new() } else { log },
+            files: found.and_then(|(_, files)| files.as_ref()),
+        };
+        let error = searched.as_ref().err();
+        show::print_json(&CommandOutput::new(status, bisect_output, error));
+    } else if let Ok((found, files)) = &searched {
+        show::print(&render(found, files.as_ref()));
     }
     status
 }
@@ -79,11 +78,8 @@ fn search(
         &mut |candidate| command.check(candidate, &module),
         &mut |check| {
             if !json {
-                progress.line(&format!(
-                    "{:<12}  {}\n",
-                    check.verdict.name(),
-                    check.candidate
-                ));
+                let verdict = check.verdict.name();
+                progress.line(&format!("{verdict:<12}  {}\n", check.candidate));
             }
             progress.update(&format!("{} checks", log.len() + 1));
             log.push(check.clone());
@@ -91,10 +87,9 @@ fn search(
     );
     drop(progress);
     let found = found.map_err(|error| command.with_output(error))?;
-    let files = match &args.output {
-        Some(dir) => keep(&found, dir, &request, &args.test)?,
-        None => None,
-    };
+    let output = args.output.as_deref();
+    let files = output.map(|dir| keep(&found, dir, &request, &args.test));
+    let files = files.transpose()?.flatten();
     Ok((found, files))
 }
 
@@ -125,7 +120,7 @@ fn keep(
         model: Some(model.display().to_string()),
         test: proof.error.is_none().then(|| ReproducerTest {
             command: test.test.clone().unwrap_or_default(),
-            timeout_s: test.test_timeout,
+            timeout_s: test.test_timeout.map(|limit| limit.as_secs_f64()),
         }),
         ..ReproducerOptions::default()
     };

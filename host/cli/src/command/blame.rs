@@ -30,7 +30,7 @@ pub(crate) fn blame(mut args: BlameArgs) -> Result<u8, PassError> {
 }
 
 fn render(blame: &Blame) -> String {
-    let op = op_lines::one(&blame.op);
+    let op = op_lines::shorten(&blame.op);
     let mut text = format!("{op} in @{}{}\n", blame.function, origin(&blame.nodes));
     match (blame.steps.is_empty(), blame.present) {
         (true, true) => text += "no pass created or changed it; it is in the input model\n",
@@ -45,7 +45,7 @@ fn render(blame: &Blame) -> String {
 
 fn render_step(step: &BlameStep) -> String {
     let what = match step.action {
-        BlameAction::Created => "made",
+        BlameAction::Created => "created",
         BlameAction::Changed => "changed",
         BlameAction::Removed => "removed",
         BlameAction::Moved => "output moved to another op",
@@ -68,7 +68,7 @@ fn render_step(step: &BlameStep) -> String {
     for producers in &step.producers {
         text += "    The defining op of an operand changed:\n";
         for (sign, line) in [('-', &producers.before), ('+', &producers.after)] {
-            text += &format!("    {sign} {}\n", op_lines::one(line));
+            text += &format!("    {sign} {}\n", op_lines::shorten(line));
         }
     }
     text

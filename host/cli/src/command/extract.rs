@@ -28,7 +28,9 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
     let typed = pipeline::infer_types(&plugins::registry(), &plugins, &module);
     let module = typed.unwrap_or_else(|mut error| {
         // Extraction continues without types.
-        error.help = error.help.take().filter(|_| error.termination.is_none());
+        if error.termination.is_some() {
+            error.help = None;
+        }
         show::warn(error);
         module
     });

@@ -170,7 +170,7 @@ fn shared(command: &Command) -> Shared<'_> {
 pub(crate) fn limit(command: &Command) -> Option<(Duration, Option<ErrorToJson>)> {
     let shared = shared(command);
     let json = shared.json.then(|| error_to_json(command));
-    Some((shared.process?.limit()?, json))
+    Some((shared.process?.timeout?, json))
 }
 
 /// A function that renders an error as a command's JSON.

@@ -1,7 +1,5 @@
 //! `passdock reduce`: reduces a model to the ops for which a pipeline still fails.
 
-use std::time::Duration;
-
 use passdock::model_file::{Format, Output, WriteOptions, is_standard};
 use passdock::oracle::{Oracle, Verdict};
 use passdock::{Module, PassError};
@@ -59,7 +57,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
     };
     let options = ReduceOptions {
         max_runs: args.max_runs,
-        max_time: args.max_time.map(Duration::from_secs_f64),
+        max_time: args.max_time,
     };
     let check = command.as_mut().map(|command| {
         let check = |before: &Module, after: &Module| -> Result<Verdict, PassError> {

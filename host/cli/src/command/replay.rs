@@ -1,5 +1,7 @@
 //! `passdock replay`: runs a failed pass again and reports whether it fails the same way.
 
+use std::time::Duration;
+
 use passdock::oracle::Verdict;
 use passdock::pipeline::Request;
 use passdock::replay::{Replay, ReplayResult, Reproducer};
@@ -19,7 +21,9 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
     if let Some(test) = reproducer.test() {
         let test = TestCommandArgs {
             test: Some(test.command.clone()),
-            test_timeout: test.timeout_s,
+            test_timeout: test
+                .timeout_s
+                .and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
         };
         let model = reproducer.model().unwrap_or("before.ir");
         command = Some(TestCommand::new(&test, model.as_ref())?);

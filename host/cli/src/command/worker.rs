@@ -76,7 +76,7 @@ mod supervised {
         Some(Supervisor {
             program: std::env::current_exe().ok()?,
             before: vec![WORKER.into()],
-            timeout: process.limit(),
+            timeout: process.timeout,
             ..Supervisor::default()
         })
     }
@@ -90,8 +90,8 @@ mod supervised {
         supervisor.after = std::env::args_os().skip(1).collect();
         // It is removed together with files that the worker leaves in it.
         let temporary = TemporaryDirectory::new().ok();
-        let variable = temporary.as_ref().map(|dir| ("TMPDIR", dir.path()));
-        let variable = variable.map(|(name, path)| (name.into(), path.into()));
+        let variable = temporary.as_ref();
+        let variable = variable.map(|dir| ("TMPDIR".into(), dir.path().into()));
         supervisor.environment.extend(variable);
         let done = response(&supervisor, &files).map(|(status, output)| {
             show::set_output(output);
@@ -127,11 +127,12 @@ mod supervised {
     }
 
     fn do_job(args: WorkerArgs) -> Result<(), PassError> {
-        let start_error = |error| {
-            let message = format!("not started by a supervisor: {error}");
-            PassError::new(ErrorKind::Usage, message)
+        let failed = |kind, what: &str, error: std::io::Error| {
+            PassError::new(kind, format!("{what}: {error}"))
         };
-        let (worker, job) = Worker::start::<Job>(args.channel, args.record).map_err(start_error)?;
+        let started = Worker::start::<Job>(args.channel, args.record);
+        let (worker, job) = started
+            .map_err(|error| failed(ErrorKind::Usage, "not started by a supervisor", error))?;
         match job {
             Job::Run(request, staging) => {
                 let watch = Watch {
@@ -150,7 +151,10 @@ mod supervised {
                 worker.respond(&(status, show::take_output()))
             }
         }
-        .map_err(start_error)
+        .map_err(|error| {
+            let what = "could not send the response to the supervisor";
+            failed(ErrorKind::Write, what, error)
+        })
     }
 
     /// Runs the command in a worker's arguments and returns its exit status.

@@ -75,11 +75,10 @@ impl TestCommand {
             .transpose()?;
         let directory = TemporaryDirectory::new()
             .map_err(|error| failed("could not create a temporary directory", &error))?;
-        let timeout = args.test_timeout;
         Ok(TestCommand {
             command,
             extension,
-            timeout: timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            timeout: args.test_timeout,
             runtime,
             output: String::new(),
             known: ComparedModels::default(),

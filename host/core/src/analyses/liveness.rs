@@ -11,7 +11,7 @@
 //! return %1
 //! ```
 
-use passdock_abi::{self as abi, OpId, Value, ValueId};
+use passdock_abi::{self as abi, OpId, ValueId};
 use passdock_ir::Function;
 
 use super::{FunctionAnalysis, Operators};
@@ -36,29 +36,21 @@ impl FunctionAnalysis for LivenessAnalysis {
             last_use: OpId::NONE,
         };
         let mut liveness = vec![unused; f.value_ids()];
+        let depths = f.depths();
         // The current op and the ops around it, indexed by depth.
         let mut around: Vec<OpId> = Vec::new();
         for op in f.walk(f.body()) {
-            around.truncate(f.depth(f.op(op).parent) as usize);
+            around.truncate(depths[f.op(op).parent.index()] as usize);
             around.push(op);
             for slot in f.operands(op) {
                 if let Some(value) = slot.value.option() {
                     // Later uses overwrite earlier ones.
-                    liveness[value.index()].last_use = around[definition_depth(f, value)];
+                    let region = f.region_of(value).option();
+                    let depth = region.map_or(0, |region| depths[region.index()]);
+                    liveness[value.index()].last_use = around[depth as usize];
                 }
             }
         }
         LivenessAnalysis(liveness)
     }
-}
-
-/// Returns the depth of the region that defines a value.
-fn definition_depth(f: &Function, value: ValueId) -> usize {
-    let record = f.value(value);
-    let region = match record.flags & Value::KIND {
-        Value::RESULT => f.op(OpId(record.def)).parent,
-        Value::ARG => abi::RegionId(record.def),
-        _ => f.constant(record.constant).region,
-    };
-    region.option().map_or(0, |region| f.depth(region) as usize)
 }

@@ -32,8 +32,9 @@ impl FunctionAnalysis for OrderAnalysis {
         let mut order = vec![erased; f.op_ids()];
         let mut around: Vec<OpId> = Vec::new();
         let mut position = 0;
+        let depths = f.depths();
         for op in f.walk(f.body()) {
-            let depth = f.depth(f.op(op).parent);
+            let depth = depths[f.op(op).parent.index()];
             for done in around.drain(depth as usize..) {
                 order[done.index()].end = position;
             }

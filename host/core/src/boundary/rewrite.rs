@@ -3,7 +3,7 @@
 //! The host parses and applies such rules with its own SDK. The sessions don't depend on that.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use passdock_abi::{RewriteDesc, Status};
 use passdock_ir::{Edit, EditFailure};
@@ -46,10 +46,9 @@ type RulesCache = HashMap<(String, u64), Arc<sdk::Rules>>;
 
 /// Parses rules and checks them against op definitions. Results are cached.
 fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
-    static CACHE: OnceLock<Mutex<RulesCache>> = OnceLock::new();
+    static CACHE: LazyLock<Mutex<RulesCache>> = LazyLock::new(Mutex::default);
     let key = (text.to_owned(), ops.id());
-    let cache = CACHE.get_or_init(Mutex::default);
-    if let Some(rules) = util::lock(cache).get(&key) {
+    if let Some(rules) = util::lock(&CACHE).get(&key) {
         return Ok(rules.clone());
     }
     let to_failure = |error: sdk::rewrite::RuleError| {
@@ -64,7 +63,7 @@ fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
     let rules = sdk::Rules::parse(text).map_err(to_failure)?;
     rules::check(&rules, ops).map_err(to_failure)?;
     let rules = Arc::new(rules);
-    let mut cache = util::lock(cache);
+    let mut cache = util::lock(&CACHE);
     if cache.len() >= MAX_CACHED {
         cache.clear();
     }

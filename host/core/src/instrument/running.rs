@@ -65,11 +65,11 @@ impl Entries {
         self.0.fetch_add(1, Ordering::Relaxed) == 0
     }
 
-    /// Counts an exit.
-    pub fn exit(&self) {
+    /// Counts an exit. Returns `true` if the context isn't entered any more.
+    pub fn exit(&self) -> bool {
         let less = |count: u32| Some(count.saturating_sub(1));
-        let _ = self
-            .0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        let order = Ordering::Relaxed;
+        let before = self.0.fetch_update(order, order, less);
+        before.is_ok_and(|count| count <= 1)
     }
 }

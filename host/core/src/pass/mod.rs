@@ -18,7 +18,7 @@ pub(crate) use names::{check_info, check_name};
 pub(crate) use options::with_options;
 use passdock_abi::FunctionKind;
 pub use passdock_loader::{PassDeclaration, PassInfo};
-pub use rules::RulesFile;
+pub use rules::{INFER_TYPE, RulesFile};
 pub(crate) use sequential::MAX_DEPTH;
 pub use sequential::{Sequential, disable_children};
 pub use structs::{FunctionPass, ModulePass};

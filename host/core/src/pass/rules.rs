@@ -15,8 +15,8 @@ use super::{PassDeclaration, PassInfo, PassRef};
 use crate::error::{ErrorKind, PassError};
 use crate::rules;
 
-/// The pass that every rules pass requires, since patterns may match types.
-const INFER_TYPE: &str = "relax.transform.InferType";
+/// The pass that infers types. Every rules pass requires it, since patterns may match types.
+pub const INFER_TYPE: &str = "relax.transform.InferType";
 
 /// A parsed file of rules. It can be turned into a pass without a compiler.
 ///

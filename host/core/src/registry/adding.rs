@@ -1,9 +1,11 @@
 //! Adding the program's passes, and plugins. A plugin is added completely or, with an error, not at all.
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use passdock_diagnostic::suggest;
+use passdock_files::same_contents;
 use passdock_loader::discover::check_op_conflicts;
 use passdock_loader::{Manifest, Plugin};
 
@@ -143,8 +145,6 @@ pub(super) fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>
 
 /// Whether two files have the same bytes. `false` if one can't be read.
 fn are_equal(first: &Path, second: &Path) -> bool {
-    match (std::fs::read(first), std::fs::read(second)) {
-        (Ok(first), Ok(second)) => first == second,
-        _ => false,
-    }
+    let same = || same_contents(&mut File::open(first)?, &mut File::open(second)?);
+    same().unwrap_or(false)
 }

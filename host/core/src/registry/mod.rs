@@ -422,6 +422,13 @@ impl Registry {
         self.read().plugins.clone()
     }
 
+    /// Returns the registered plugin with a name.
+    pub fn plugin(&self, name: &str) -> Option<Arc<Plugin>> {
+        let inner = self.read();
+        let mut plugins = inner.plugins.iter();
+        plugins.find(|plugin| plugin.name() == name).cloned()
+    }
+
     /// Returns the errors about unusable plugin files.
     pub fn unreadable(&self) -> Vec<PluginError> {
         self.read().unreadable.clone()

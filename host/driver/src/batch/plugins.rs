@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use passdock_core::{PassError, PassKind, Plugin, Registry};
+use passdock_core::{INFER_TYPE, PassError, PassKind, Plugin, Registry};
 
-use crate::pipeline::INFER_TYPE;
 use crate::prepare::{BINDING, Prepared, Request, Watched};
 
 /// Plugins whose module passes run no other pass by name without requiring it.

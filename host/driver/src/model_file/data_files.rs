@@ -9,10 +9,10 @@ use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 
 use passdock_ir::Module;
-use passdock_onnx::{DataFile, Moved, OnnxError, same_bytes};
+use passdock_onnx::{DataFile, Moved, OnnxError};
 use rustc_hash::FxHashSet;
 
-use passdock_files::{StagedFile, Staging, directory_of, lock_directory};
+use passdock_files::{StagedFile, Staging, directory_of, lock_directory, same_contents};
 
 /// Number of hexadecimal digits of a hash in a file name.
 const DIGITS: usize = 16;
@@ -122,7 +122,7 @@ impl Plan {
             self.add(location, name, len);
             return Ok(location.to_owned());
         }
-        if exists && same_bytes(&mut file, &mut File::open(to)?)? {
+        if exists && same_contents(&mut file, &mut File::open(to)?)? {
             return Ok(location.to_owned());
         }
         if !data.can_move() {
@@ -132,7 +132,7 @@ impl Plan {
         let to = dir.join(&location);
         if self.is_free(&to, &location) {
             self.add(&location, name, len);
-        } else if !to.is_file() || !same_bytes(&mut file, &mut File::open(&to)?)? {
+        } else if !to.is_file() || !same_contents(&mut file, &mut File::open(&to)?)? {
             return Err(PlanError::Other(to));
         }
         Ok(location)

@@ -1,5 +1,6 @@
 //! Models in memory, as bytes of an ONNX file.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,17 +27,13 @@ pub fn to_bytes(module: &Module) -> Result<Vec<u8>, PassError> {
         external: ExternalData::None,
         ..EncodeOptions::default()
     };
-    let read_error = |what: &dyn std::fmt::Display| {
-        let message = format!("could not write the model as ONNX: {what}");
-        PassError::new(ErrorKind::Write, message)
-    };
-    let encoded = passdock_onnx::write(module, options)
-        .map_err(|error| read_error(&error).caused_by(Arc::new(error)))?;
-    let mut bytes = Vec::new();
-    match encoded.write_to(&mut bytes) {
-        Ok(()) => Ok(bytes),
-        Err(error) => Err(read_error(&error).caused_by(Arc::new(error))),
-    }
+    let encoded = passdock_onnx::write(module, options).map_err(write_error)?;
+    encoded.to_bytes().map_err(write_error)
+}
+
+fn write_error(error: impl Error + Send + Sync + 'static) -> PassError {
+    let message = format!("could not write the model as ONNX: {error}");
+    PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
 }
 
 /// Prints a module as complete IR text, as in a file. Facts that are only in the ONNX model it was read from are

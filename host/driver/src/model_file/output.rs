@@ -199,9 +199,9 @@ impl StagedModel {
     ///
     /// # Errors
     /// If there was no staging directory for it.
-    pub fn at(mut self, path: Option<Staging>) -> Result<StagedModel, PassError> {
-        self.staged = match (self.staged, path) {
-            (Some(staged), Some(path)) => Some(staged.at(path)),
+    pub fn at(mut self, staging: Option<Staging>) -> Result<StagedModel, PassError> {
+        self.staged = match (self.staged, staging) {
+            (Some(staged), Some(staging)) => Some(staged.at(staging)),
             (None, _) => None,
             (Some(_), None) => {
                 let error = io::Error::other("the model was staged by another process");

@@ -1,6 +1,6 @@
 //! Declared types of a model's values: an ONNX graph's `value_info`.
 
-use passdock_abi::{Constant, OpId, TypeId, TypeKind, Value, ValueId};
+use passdock_abi::{Constant, OpId, TypeId, TypeKind, ValueId};
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashSet;
 
@@ -28,8 +28,7 @@ fn undeclared(f: &Function) -> Vec<ValueId> {
         .filter(|(_, constant)| constant.flags & Constant::NODE != 0);
     let constants = nodes.filter_map(|(_, constant)| constant.value.option());
     let values = results.chain(constants).filter(|value| {
-        let record = f.value(*value);
-        record.flags & Value::ABSENT == 0 && !yielded.contains(value) && is_known(f, record.ty)
+        f.is_present(*value) && !yielded.contains(value) && is_known(f, f.value(*value).ty)
     });
     values.collect()
 }

@@ -24,7 +24,6 @@ pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report, 
 pub(crate) use reproduce::REPRODUCER;
 pub use rerun::{Rerun, Trial, Trials};
 pub use run::{Finished, commit, failed, run, run_staged};
-pub(crate) use types::INFER_TYPE;
 pub use types::infer_types;
 
 pub use crate::pipeline_file::SCHEMA;

@@ -346,9 +346,9 @@ pub fn failed(panic: &Panic) -> PassError {
     let text = util::panic_text(&*panic.payload);
     let message = format!("passdock panicked: {text}");
     let mut error = PassError::new(ErrorKind::Panicked, message);
-    error
-        .notes
-        .extend(panic.location.iter().map(|commit| format!("at {commit}")));
+    let location = panic.location.iter();
+    let notes = location.map(|location| format!("at {location}"));
+    error.notes.extend(notes);
     error.help(
         "pass `--verify all` to check whether a plugin wrote to read-only memory; if none did, this is a bug in \
          passdock, please report it",

@@ -1,13 +1,10 @@
 //! Type inference without a pipeline.
 
-use passdock_core::{PassContext, PassError, PassRef, Registry, run};
+use passdock_core::{INFER_TYPE, PassContext, PassError, PassRef, Registry, run};
 use passdock_ir::Module;
 
 use super::rerun::Rerun;
 use crate::prepare::Request;
-
-/// The pass that infers types.
-pub(crate) const INFER_TYPE: &str = "relax.transform.InferType";
 
 /// Returns a module with the types that `relax.transform.InferType` infers. `plugins` has the directories and files of
 /// plugins.

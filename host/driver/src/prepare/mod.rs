@@ -24,7 +24,7 @@ use passdock_ir::Module;
 use crate::pipeline_file::PipelineFile;
 pub(crate) use bind::PASSES as BINDING;
 pub use passes::PIPELINE;
-pub(crate) use passes::passes_in;
+pub(crate) use passes::{RAISE_OPSET, passes_in};
 pub(crate) use phases::Phases;
 pub use plugins::{load_plugins, no_plugins};
 pub use request::{PipelineText, Print, Request};

@@ -19,7 +19,7 @@ use crate::pipeline_file::{Options, PassTable, PipelineFile, SourceText, values}
 pub const PIPELINE: &str = "pipeline";
 
 /// The pass that raises the opset, and its option.
-const RAISE_OPSET: (&str, &str) = ("relax.transform.RaiseOpset", "to");
+pub(crate) const RAISE_OPSET: (&str, &str) = ("relax.transform.RaiseOpset", "to");
 
 /// Returns the Sequential of a pipeline's passes followed by those of the request. The pass that raises the opset is
 /// prepended if requested.

@@ -21,16 +21,10 @@ pub fn command(
     let mut command = format!("passdock replay {}", shell_quoted(&dir.to_string_lossy()));
     let about = fs::read_to_string(dir.join(ABOUT)).unwrap_or_default();
     let about: Option<About> = toml::from_str(&about).ok();
-    let reaches_out = |value: &toml::Value| {
-        value
-            .as_str()
-            .is_some_and(|text| Path::new(text).is_absolute())
-    };
-    let mut options = site
-        .context
-        .checking_instruments()
-        .iter()
-        .flat_map(|oracle| oracle.values());
+    let is_absolute = |text: &str| Path::new(text).is_absolute();
+    let reaches_out = |value: &toml::Value| value.as_str().is_some_and(is_absolute);
+    let instruments = site.context.checking_instruments().iter();
+    let mut options = instruments.flat_map(|instrument| instrument.values());
     if about.is_some_and(|about| about.test.is_some() || !about.data.is_empty())
         || options.any(reaches_out)
     {
@@ -52,10 +46,8 @@ pub fn command(
             command.push_str(&shell_quoted(&dir.to_string_lossy()));
         }
     }
-    let cause = error
-        .termination
-        .as_ref()
-        .map(|termination| &termination.cause);
+    let termination = error.termination.as_ref();
+    let cause = termination.map(|termination| &termination.cause);
     if let Some(TerminationCause::Timeout { seconds }) = cause {
         command.push_str(&format!(" --timeout {seconds}"));
     }

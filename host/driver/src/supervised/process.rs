@@ -115,7 +115,7 @@ impl Process {
                     self.awaited = child.and_then(Pid::from_raw).map(children::adopt);
                     left = timeout.filter(|_| self.awaited.is_none());
                 }
-                WorkerMessage::Response(response, met) => return Ok((response, met)),
+                WorkerMessage::Response(response, skipped) => return Ok((response, skipped)),
             }
         }
     }

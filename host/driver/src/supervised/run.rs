@@ -24,13 +24,13 @@ pub fn run<J: Serialize>(
     watch: Watch,
 ) -> (Report, Option<StagedModel>) {
     let output = request.output.as_deref();
-    let staging_place =
+    let staging =
         output.and_then(|output| StagedModel::staging_for(output, request.replaces_links));
-    let staging = staging_place.as_ref().map(Staging::name);
+    let staging_name = staging.as_ref().map(Staging::name);
     let attempt = |request: &Request, input: &Option<File>, watch| {
         let input = input.as_ref().map(File::try_clone).transpose();
         let input = input.map_err(|error| not_started(&error))?;
-        supervisor.run(&job(request.clone(), staging.clone()), input, watch)
+        supervisor.run(&job(request.clone(), staging_name.clone()), input, watch)
     };
     let response = seekable_input(&request.model).and_then(|input| {
         let first: (Report, Option<StagedModel>) = attempt(request, &input, watch)?;
@@ -45,7 +45,7 @@ pub fn run<J: Serialize>(
         Ok(attempt(&verifying, &input, Watch::default()).unwrap_or(first))
     });
     let owned = response.and_then(|(report, output)| {
-        let output = output.map(|output| output.at(staging_place)).transpose()?;
+        let output = output.map(|output| output.at(staging)).transpose()?;
         Ok((report, output))
     });
     owned.unwrap_or_else(|error| (Report::failed(&request.model, &error), None))

@@ -329,6 +329,29 @@ impl Function {
         is_terminator(self.op(last).name).then_some(last)
     }
 
+    /// Whether an op is a terminator.
+    pub fn is_terminator(&self, op: OpId) -> bool {
+        is_terminator(self.op(op).name)
+    }
+
+    /// Whether a result is present, and not an omitted slot, which is printed as `_`.
+    pub fn is_present(&self, result: ValueId) -> bool {
+        let value = self.value(result);
+        value.flags & Value::ABSENT == 0 || value.use_count > 0
+    }
+
+    /// Returns the depth of each live region by its id, as [`Function::depth`] does.
+    pub fn depths(&self) -> Vec<u32> {
+        let mut depths = vec![0; self.regions.len()];
+        for op in self.walk(self.body()) {
+            let depth = depths[self.op(op).parent.index()] + 1;
+            for region in self.regions_of(op) {
+                depths[region.index()] = depth;
+            }
+        }
+        depths
+    }
+
     /// Returns the number of regions around a region; 0 for the body.
     pub fn depth(&self, region: RegionId) -> u32 {
         let (mut region, mut depth) = (region, 0);

@@ -103,13 +103,10 @@ pub struct ManifestPlugin {
     /// The plugin's own version, as free text.
     pub version: String,
     /// The ABI version that the plugin was built against, which determines the layout of records.
-    #[serde(serialize_with = "ver")]
     pub abi: Ver,
     /// The oldest ABI version that has everything the plugin uses.
-    #[serde(serialize_with = "ver")]
     pub min_host: Ver,
     /// The IR version that the plugin was built against, which determines the meaning of records.
-    #[serde(serialize_with = "ver")]
     pub ir: Ver,
     /// The effect of a panic in the plugin. An unknown one is treated as `Abort`.
     pub panic: PanicStrategy,
@@ -463,10 +460,6 @@ fn serialize_info<S: serde::Serializer>(
     out: S,
 ) -> Result<S::Ok, S::Error> {
     declaration.info.serialize(out)
-}
-
-fn ver<S: serde::Serializer>(v: &Ver, s: S) -> Result<S::Ok, S::Error> {
-    s.collect_str(v)
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! External data files of a model: which are allowed, and reading them.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
+use passdock_files::{directory_of, same_contents};
 use passdock_ir::ByteSource;
 
 use super::bytes::{Bytes, whole};
@@ -34,8 +35,7 @@ pub(crate) struct ExternalFile {
 impl ExternalFile {
     /// Creates the file at `location`, relative to a model's directory. It is opened later.
     pub(crate) fn in_directory(model: &Path, location: &str, reach: Reach) -> ExternalFile {
-        let directory = model.parent().unwrap_or(Path::new(""));
-        ExternalFile::new(or_here(directory), location, reach)
+        ExternalFile::new(directory_of(model), location, reach)
     }
 
     pub(super) fn new(directory: &Path, location: &str, reach: Reach) -> ExternalFile {
@@ -105,7 +105,7 @@ impl ExternalFile {
     /// Whether the file at a path has the same bytes.
     pub(crate) fn is_equal(&self, path: &Path) -> io::Result<bool> {
         let own = self.resolve().map_err(io::Error::other)?;
-        same_bytes(&mut File::open(own)?, &mut File::open(path)?)
+        same_contents(&mut File::open(own)?, &mut File::open(path)?)
     }
 
     /// Whether this is the file at a path.
@@ -142,37 +142,6 @@ impl ByteSource for ExternalFile {
     }
 }
 
-/// Whether two files have the same bytes. Both are read from their beginnings, in chunks.
-///
-/// # Errors
-/// If one of them can't be read.
-pub fn same_bytes(a: &mut File, b: &mut File) -> io::Result<bool> {
-    const PART: u64 = 1 << 20;
-    if a.metadata()?.len() != b.metadata()?.len() {
-        return Ok(false);
-    }
-    let mut parts = [Vec::new(), Vec::new()];
-    a.rewind()?;
-    b.rewind()?;
-    loop {
-        for (file, part) in [&mut *a, &mut *b].into_iter().zip(&mut parts) {
-            part.clear();
-            file.take(PART).read_to_end(part)?;
-        }
-        if parts[0] != parts[1] || parts[0].is_empty() {
-            return Ok(parts[0] == parts[1]);
-        }
-    }
-}
-
-/// Returns a directory; `.` for the empty path.
-pub(super) fn or_here(directory: &Path) -> &Path {
-    match directory.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => directory,
-    }
-}
-
 /// Whether a location is relative and has no `..`.
 fn is_below(location: &str) -> bool {
     let mut parts = Path::new(location).components();
@@ -202,7 +171,6 @@ pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
 /// # Errors
 /// If the path leaves the directory.
 pub fn resolve_external(directory: &Path, location: &str) -> Result<PathBuf> {
-    let directory = or_here(directory);
     let path = directory.join(location);
     let failed = |error: io::Error| OnnxError::io(&path, "write", &error);
     let reject = |what| Err(failed(io::Error::other(what)));

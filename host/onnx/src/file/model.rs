@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_abi::ValueId;
+use passdock_files::directory_of;
 use passdock_ir::{ByteSource, Entity, Function, Module};
 use rustc_hash::FxHashMap;
 
-use super::external::{ExternalFile, Reach, or_here};
+use super::external::{ExternalFile, Reach};
 use super::source::Source;
 use crate::extras::importer_data::external_location;
 use crate::format::error::OnnxError;
@@ -61,7 +62,7 @@ impl ExternalFiles {
                 ExternalFile::new(directory, &name.to_string_lossy(), reach)
             }
             _ => {
-                let directory = or_here(text.parent().unwrap_or(Path::new("")));
+                let directory = directory_of(text);
                 let below = whole.strip_prefix(super::bytes::whole(directory));
                 let location = below.map_or(file.into(), Path::to_string_lossy);
                 ExternalFile::new(directory, &location, reach)

@@ -352,11 +352,9 @@ impl Planner<'_> {
         for op in f.walk(f.body()) {
             for value in f.results(op) {
                 let imported = self.is_imported(Entity::Op(op), value);
-                let record = f.value(value);
                 let name = self.plan.names[value.index()];
                 let nameless = !is_text(name);
-                let absent = record.flags & Value::ABSENT != 0;
-                if claimed.contains(&value) || (absent && record.use_count == 0) {
+                if claimed.contains(&value) || !f.is_present(value) {
                     continue;
                 }
                 if nameless || (!imported && !self.used.insert(name)) {

@@ -10,15 +10,13 @@ use crate::format::header::{MAIN, ir_version};
 
 /// Returns the `ir_version` that a module is written with.
 pub(crate) fn final_version(module: &Module) -> i64 {
-    let raised = raised_version(module);
-    let raised = raised.and_then(|version| version.parse().ok());
-    raised.unwrap_or_else(|| ir_version(module))
+    raised_version(module).unwrap_or_else(|| ir_version(module))
 }
 
 /// Returns the IR version that is required by functions that passes added, if it is above the module's version.
 /// Functions need 8; overloads, and metadata for functions' attributes, need 10. Functions from the file don't raise
 /// the version.
-pub(crate) fn raised_version(module: &Module) -> Option<String> {
+pub(crate) fn raised_version(module: &Module) -> Option<i64> {
     let main = module.symbols().find(MAIN);
     let is_new = |f: &&Arc<Function>| Some(f.name()) != main && is_generated(f);
     let is_carried = |attr: &Attr| attr.flags & Attr::PARAM == 0;
@@ -28,7 +26,7 @@ pub(crate) fn raised_version(module: &Module) -> Option<String> {
         _ => 8,
     };
     let needed = module.functions().filter(is_new).map(needed).max()?;
-    (ir_version(module) < needed).then(|| needed.to_string())
+    (ir_version(module) < needed).then_some(needed)
 }
 
 /// Whether a pass created a function, so that neither the file nor IR text had it.

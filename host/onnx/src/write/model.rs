@@ -38,7 +38,7 @@ impl Writer<'_> {
         };
         let is_new = source.is_none() && !stripped.stays;
         let mut rest = RestFields::new(&stripped, &self.store)?;
-        let raised = raised_version(module);
+        let raised = raised_version(module).map(|version| version.to_string());
         for (number, _) in METADATA {
             // Of several records in the file, the last one counts.
             let original = rest.take_if(|field| field.number == number);

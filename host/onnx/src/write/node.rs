@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use passdock_abi::{Attr, AttrKind, OpId, Range, Value as ValueRecord, ValueId};
+use passdock_abi::{Attr, AttrKind, OpId, Range, ValueId};
 use passdock_ir::{OpName, name};
 use rustc_hash::FxHashSet;
 
@@ -142,9 +142,10 @@ impl<'w> FunctionWriter<'w> {
 
     /// Returns a result's name; empty for an omitted result.
     fn result_name(&self, value: ValueId) -> &'w str {
-        let record = self.f.value(value);
-        let absent = record.flags & ValueRecord::ABSENT != 0 && record.use_count == 0;
-        if absent { "" } else { self.name(value) }
+        match self.f.is_present(value) {
+            true => self.name(value),
+            false => "",
+        }
     }
 
     /// Writes an `Identity` whose result is an output's name.

@@ -41,11 +41,12 @@ impl<'m> Writer<'m> {
         source: Option<Arc<Source>>,
         placements: FxHashMap<ConstId, DataPlacement>,
     ) -> Writer<'m> {
+        let version = final_version(module);
         Writer {
             module,
-            ir_version: final_version(module),
-            drops_entries: ir_version(module) < 4 && final_version(module) >= 4,
-            has_metadata: final_version(module) >= SINCE,
+            ir_version: version,
+            drops_entries: ir_version(module) < 4 && version >= 4,
+            has_metadata: version >= SINCE,
             domains: Domains::new(module),
             placements,
             store: Store {

@@ -84,7 +84,7 @@ pub(super) fn result_names(f: &Function, op: OpId) -> impl Iterator<Item = &str>
 pub(super) fn op(module: &Module, name: &str) -> Option<OpRef> {
     let name = name.strip_prefix('%').unwrap_or(name);
     let by_result = |f: &Function, op: OpId| result_names(f, op).any(|known| known == name);
-    let by_node = |f: &Function, op: OpId| names(f, op).iter().any(|known| known == name);
+    let by_node = |f: &Function, op: OpId| node_names(f, f.op(op).loc).any(|known| known == name);
     first(module, by_result)
         .or_else(|| output(module, name))
         .or_else(|| first(module, by_node))

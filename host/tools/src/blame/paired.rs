@@ -55,6 +55,11 @@ impl<'m> PairedFunction<'m> {
         self.pairs.iter().find(|pair| pair.after == after)
     }
 
+    /// Whether an op of the first function has a pair of the same kind.
+    pub(super) fn is_paired(&self, before: OpId) -> bool {
+        self.paired.contains(&before)
+    }
+
     /// Whether an op or the producers of its operands changed.
     pub(super) fn is_changed(&self, pair: &PairedOp) -> bool {
         let counts = [
@@ -112,7 +117,7 @@ impl<'m> PairedFunction<'m> {
             return true;
         }
         let mut others = self.others.iter();
-        !self.paired.contains(&op)
+        !self.is_paired(op)
             && (others.any(|pair| pair.before == op && pair.after == created) || {
                 let names = find::names(self.new, created);
                 let nodes = find::names(self.old, op);

@@ -12,6 +12,7 @@ use super::paired::PairedFunction;
 use super::{BlameAction, BlameStep};
 use crate::bisect::rewrites::LimitedPass;
 use crate::diff::PairedOp;
+use crate::queries::node_names;
 
 /// The maximum number of ops that are followed at once.
 const MOST_OPS: usize = 64;
@@ -98,18 +99,11 @@ impl Trail<'_> {
                 // The first rewrite after which the op is gone.
                 let rule = self.rule(run, |output| {
                     let paired = PairedFunction::new(&run.before, output, &op.function);
-                    let is_removed = |paired: PairedFunction<'_>| {
-                        paired.pairs.iter().all(|pair| pair.before != op.op)
-                    };
+                    let is_removed = |paired: PairedFunction<'_>| !paired.is_paired(op.op);
                     paired.ok().flatten().is_some_and(is_removed)
                 });
-                steps.push(step(
-                    run,
-                    BlameAction::Removed,
-                    rule,
-                    names,
-                    [before, after],
-                ));
+                let lines = [before, after];
+                steps.push(step(run, BlameAction::Removed, rule, names, lines));
                 break;
             };
             op.op = pair.after;
@@ -227,12 +221,10 @@ fn sources(
         if paired.is_none() && run.after.function_named(function).is_some() {
             continue;
         }
-        let pairs = paired.map_or(Vec::new(), |paired| paired.pairs);
         let is_source = |op: &OpId| {
-            pairs.iter().all(|pair| pair.before != *op)
-                && find::names(f, *op)
-                    .iter()
-                    .any(|name| find::is_from(&names, name))
+            let mut nodes = node_names(f, f.op(*op).loc);
+            paired.as_ref().is_none_or(|paired| !paired.is_paired(*op))
+                && nodes.any(|name| find::is_from(&names, name))
         };
         let ops = f.walk(f.body()).filter(is_source);
         sources.extend(ops.map(|op| OpRef::new(f, op)));

@@ -14,7 +14,6 @@ use super::report::{
 };
 use super::settings;
 use super::side::{Node, Side, optional_text};
-use crate::queries::is_present;
 
 /// The comparison of two functions.
 pub(crate) struct Comparison<'f> {
@@ -250,7 +249,7 @@ impl<'f> Comparison<'f> {
         let [old_items, new_items] = [0, 1].map(|side: usize| -> Vec<Option<ValueId>> {
             let f = functions[side];
             let results = f.results(ops[side]);
-            results.map(|id| is_present(f, id).then_some(id)).collect()
+            results.map(|id| f.is_present(id).then_some(id)).collect()
         });
         for index in 0..old_items.len().max(new_items.len()) {
             let result = |results: &[Option<ValueId>]| results.get(index).copied().flatten();

@@ -29,16 +29,12 @@ impl Comparison<'_> {
         pairs: &[(usize, usize)],
     ) {
         let [f, g] = self.functions();
-        let paired_olds: FxHashSet<usize> = pairs.iter().map(|&(old, _)| old).collect();
+        let paired_old: FxHashSet<usize> = pairs.iter().map(|&(old, _)| old).collect();
         for (index, &(name, ty)) in old_items.iter().enumerate() {
-            if !paired_olds.contains(&index) {
+            if !paired_old.contains(&index) {
                 let ty = text::type_text(f, ty);
-                self.port(
-                    port,
-                    index,
-                    port_name(f, name, index),
-                    PortChange::Removed { ty },
-                );
+                let name = port_name(f, name, index);
+                self.port(port, index, name, PortChange::Removed { ty });
             }
         }
         let mut paired = pairs.to_vec();
@@ -52,14 +48,11 @@ impl Comparison<'_> {
                 None => changes.push(PortChange::Added {
                     ty: text::type_text(g, ty),
                 }),
-                Some((old, new)) => {
-                    if moved.contains(&old) {
-                        changes.push(PortChange::Moved {
-                            before: old,
-                            after: new,
-                        });
+                Some((before, after)) => {
+                    if moved.contains(&before) {
+                        changes.push(PortChange::Moved { before, after });
                     }
-                    let (old_name, old_ty) = old_items[old];
+                    let (old_name, old_ty) = old_items[before];
                     let renamed = self.renamed([old_name, name]);
                     changes.extend(
                         renamed.map(|[before, after]| PortChange::Renamed { before, after }),

@@ -10,7 +10,7 @@ use passdock_core::terminal::shortened;
 use passdock_ir::{Function, text};
 use rustc_hash::FxHashMap;
 
-use crate::queries::{is_terminator, node_names};
+use crate::queries::node_names;
 
 /// The maximum length of a text in the report, in characters.
 const LONGEST: usize = 160;
@@ -147,7 +147,7 @@ impl<'f> Side<'f> {
     /// Returns the number of ops in a region, at any depth, without terminators.
     pub(super) fn ops_inside(&self, region: RegionId) -> usize {
         let ops = self.f.walk(region);
-        ops.filter(|op| !is_terminator(self.f, *op)).count()
+        ops.filter(|op| !self.f.is_terminator(*op)).count()
     }
 
     /// Returns the names and types of the parameters.
@@ -178,7 +178,7 @@ impl<'f> Side<'f> {
     /// Returns the beginning of an op's line: `%y = onnx.Relu`.
     pub(super) fn short_op(&self, op: OpId) -> String {
         let kind = self.kind(Node::Op(op));
-        if is_terminator(self.f, op) {
+        if self.f.is_terminator(op) {
             return kind.to_owned();
         }
         let mut results = self.f.results(op);

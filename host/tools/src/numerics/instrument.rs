@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
 use passdock_abi::DType;
-use passdock_core::instrument::option_error;
+use passdock_core::instrument::{Entries, option_error};
 use passdock_core::sdk::Table;
 use passdock_core::table;
 use passdock_core::util;
@@ -77,6 +77,7 @@ struct Numerics {
     /// Whether a difference is a warning.
     warns: bool,
     state: Mutex<State>,
+    entries: Entries,
 }
 
 #[derive(Default)]
@@ -245,6 +246,7 @@ impl Numerics {
             required: fields.required,
             warns: fields.on_difference == "warn",
             state: Mutex::default(),
+            entries: Entries::default(),
         })
     }
 
@@ -343,12 +345,16 @@ impl PassInstrument for Numerics {
     }
 
     fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
-        *util::lock(&self.state) = State::default();
+        if self.entries.enter() {
+            *util::lock(&self.state) = State::default();
+        }
         Ok(())
     }
 
     fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
-        *util::lock(&self.state) = State::default();
+        if self.entries.exit() {
+            *util::lock(&self.state) = State::default();
+        }
         Ok(())
     }
 

@@ -2,10 +2,9 @@
 //!
 //! It runs when the outermost pass ends. A difference is an error of the run, so the output isn't written.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::thread::{self, ThreadId};
 
+use passdock_core::instrument::{Entries, Running};
 use passdock_core::sdk::Table;
 use passdock_core::{
     ErrorKind, Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassError,
@@ -58,14 +57,10 @@ pub fn verify_outputs() -> InstrumentSpec {
 /// Compares the module after the outermost pass with the one before it.
 struct VerifyOutputs {
     options: CompareOptions,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    /// The number of running passes and the module before the outermost one, by thread.
-    running: HashMap<ThreadId, (usize, Module)>,
-    comparisons: Vec<Comparison>,
+    /// The running passes. The outermost one has the module before it.
+    running: Running<Option<Module>>,
+    entries: Entries,
+    comparisons: Mutex<Vec<Comparison>>,
 }
 
 impl VerifyOutputs {
@@ -80,19 +75,10 @@ impl VerifyOutputs {
                 sizes: number(fields.sizes),
                 ..options::common(VERIFY_OUTPUTS, setup, paths, fields.dims, tolerances)?
             },
-            state: Mutex::default(),
+            running: Running::default(),
+            entries: Entries::default(),
+            comparisons: Mutex::default(),
         })
-    }
-
-    /// Ends a pass. Returns the module before it if it is the outermost.
-    fn end(&self) -> Option<Module> {
-        let mut state = util::lock(&self.state);
-        let thread = thread::current().id();
-        let (depth, _) = state.running.get_mut(&thread)?;
-        *depth -= 1;
-        let is_outermost = *depth == 0;
-        let ended = is_outermost.then(|| state.running.remove(&thread))?;
-        ended.map(|(_, module)| module)
     }
 }
 
@@ -107,26 +93,32 @@ impl PassInstrument for VerifyOutputs {
     }
 
     fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
-        *util::lock(&self.state) = State::default();
+        if self.entries.enter() {
+            util::lock(&self.comparisons).clear();
+        }
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        self.entries.exit();
         Ok(())
     }
 
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let mut state = util::lock(&self.state);
-        let running = state.running.entry(thread::current().id());
-        let (depth, _) = running.or_insert_with(|| (0, call.module.clone()));
-        *depth += 1;
+        let is_outermost = self.running.depth() == 0;
+        let module = is_outermost.then(|| call.module.clone());
+        self.running.push(module);
         Ok(())
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let before = self.end().filter(|before| !before.is_same(call.module));
-        let Some(before) = before else {
+        let before = self.running.pop().flatten();
+        let Some(before) = before.filter(|before| !before.is_same(call.module)) else {
             return Ok(());
         };
         let comparison = compare::compare(&before, call.module, &self.options)?;
         let difference = comparison.difference();
-        util::lock(&self.state).comparisons.push(comparison);
+        util::lock(&self.comparisons).push(comparison);
         let Some(difference) = difference else {
             return Ok(());
         };
@@ -135,18 +127,18 @@ impl PassInstrument for VerifyOutputs {
     }
 
     fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
-        self.end();
+        self.running.pop();
         Ok(())
     }
 
     fn report(&self) -> Option<String> {
-        let state = util::lock(&self.state);
-        let texts = state.comparisons.iter().map(Comparison::text);
+        let comparisons = util::lock(&self.comparisons);
+        let texts = comparisons.iter().map(Comparison::text);
         Some(texts.collect::<String>()).filter(|text| !text.is_empty())
     }
 
     fn report_data(&self) -> Option<serde_json::Value> {
-        let state = util::lock(&self.state);
-        serde_json::to_value(state.comparisons.last()?).ok()
+        let comparisons = util::lock(&self.comparisons);
+        serde_json::to_value(comparisons.last()?).ok()
     }
 }

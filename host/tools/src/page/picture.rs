@@ -7,7 +7,7 @@ use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::queries::{is_present, node_names};
+use crate::queries::node_names;
 
 /// The maximum length of an op's text, in characters.
 const MAX_TEXT: usize = 600;
@@ -106,7 +106,7 @@ fn draw_function(
         let operands = f.operands(id).iter().map(|slot| slot.value);
         let operands = operands.filter(|value| value.is_some());
         let operands = operands.map(|value| values.index(value)).collect();
-        let results = f.results(id).filter(|&value| is_present(f, value));
+        let results = f.results(id).filter(|&value| f.is_present(value));
         let results = results.map(|value| values.index(value)).collect();
         let names = node_names(f, op.loc).take(MAX_NAMES);
         let around = f.region(op.parent).parent;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use crate::diff;
+use passdock_core::instrument::Entries;
 use passdock_core::sdk;
 use passdock_core::{
     Frame, InstrumentResult, InstrumentSpec, PassCall, PassContext, PassError, PassInstrument,
@@ -45,6 +46,7 @@ pub fn instrument() -> InstrumentSpec {
         Ok(Arc::new(PageRecorder {
             file,
             state: Mutex::default(),
+            entries: Entries::default(),
         }))
     })
     .paths(["file"])
@@ -102,6 +104,7 @@ pub struct PluginRelease {
 struct PageRecorder {
     file: PathBuf,
     state: Mutex<State>,
+    entries: Entries,
 }
 
 #[derive(Default)]
@@ -114,8 +117,16 @@ struct State {
     running: Vec<usize>,
     plugins: BTreeSet<String>,
     lines: usize,
-    /// The number of contexts that are entered and not left yet.
-    entered: u32,
+}
+
+impl PageRecorder {
+    /// Records the module after a pass, and ends the pass.
+    fn end(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let mut state = util::lock(&self.state);
+        let seen = state.see(call.module);
+        state.running.pop();
+        Ok(seen?)
+    }
 }
 
 impl PassInstrument for PageRecorder {
@@ -124,17 +135,14 @@ impl PassInstrument for PageRecorder {
     }
 
     fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
-        let mut state = util::lock(&self.state);
-        if state.entered == 0 {
-            *state = State::default();
+        if self.entries.enter() {
+            *util::lock(&self.state) = State::default();
         }
-        state.entered += 1;
         Ok(())
     }
 
     fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
-        let mut state = util::lock(&self.state);
-        state.entered = state.entered.saturating_sub(1);
+        self.entries.exit();
         Ok(())
     }
 
@@ -154,18 +162,12 @@ impl PassInstrument for PageRecorder {
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let mut state = util::lock(&self.state);
-        state.see(call.module)?;
-        state.running.pop();
-        Ok(())
+        self.end(call)
     }
 
     fn pass_failed(&self, call: &PassCall<'_>, _: &PassError) -> InstrumentResult {
-        let mut state = util::lock(&self.state);
         // A failed pass changes nothing: this records that the changes of inner passes were undone.
-        state.see(call.module)?;
-        state.running.pop();
-        Ok(())
+        self.end(call)
     }
 
     fn report(&self) -> Option<String> {

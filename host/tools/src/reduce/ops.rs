@@ -5,7 +5,7 @@ use passdock_ir::edit::NewPort;
 use passdock_ir::{ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashSet;
 
-use crate::queries::{callee, function_results, is_terminator, set_results, unused_constants};
+use crate::queries::{callee, function_results, set_results, unused_constants};
 
 /// The replacement of a removed op's results.
 #[derive(Clone, Copy)]
@@ -21,25 +21,20 @@ pub(super) enum Instead {
 /// Returns the ops of a function, including nested ones, without terminators.
 pub(super) fn ops(f: &Function) -> Vec<OpId> {
     let ops = f.walk(f.body());
-    ops.filter(|&op| !is_terminator(f, op)).collect()
+    ops.filter(|&op| !f.is_terminator(op)).collect()
 }
 
 /// Removes all ops except `kept`, each with the ops nested in it.
 pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Option<()> {
     let all = ops(f);
     let kept: FxHashSet<OpId> = kept.iter().copied().collect();
-    let used = match instead {
-        Instead::ParameterAndResult => {
-            let in_body = all
-                .iter()
-                .filter(|op| kept.contains(op) && f.op(**op).parent == f.body());
-            let results = in_body.flat_map(|&op| f.results(op));
-            results
-                .filter(|&result| f.value(result).use_count > 0)
-                .collect()
-        }
-        _ => Vec::new(),
-    };
+    let mut used: Vec<ValueId> = Vec::new();
+    if matches!(instead, Instead::ParameterAndResult) {
+        let kept = all.iter().filter(|op| kept.contains(op));
+        let in_body = kept.filter(|op| f.op(**op).parent == f.body());
+        let results = in_body.flat_map(|&op| f.results(op));
+        used.extend(results.filter(|&result| f.value(result).use_count > 0));
+    }
     // In reverse order, so that the users of an op are removed before it.
     for op in all.into_iter().rev() {
         if kept.contains(&op) || f.live_op(op).is_err() {
@@ -50,11 +45,8 @@ pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Opt
             _ => cut(f, op)?,
         }
     }
-    let unused = used
-        .into_iter()
-        .filter(|&value: &ValueId| f.value(value).use_count == 0);
-    let unused: Vec<ValueId> = unused.collect();
-    add_results(f, &unused)
+    used.retain(|&value| f.value(value).use_count == 0);
+    add_results(f, &used)
 }
 
 /// Whether a model can run with arbitrary elements of a value: a float tensor of known rank.
@@ -84,13 +76,9 @@ pub(super) fn cut(f: &mut Function, op: OpId) -> Option<()> {
     let results: Vec<ValueId> = f.results(op).collect();
     let mut named: Vec<(ValueId, SymbolId)> = Vec::new();
     for result in results {
-        let Value {
-            ty,
-            name,
-            use_count,
-            ..
-        } = *f.value(result);
-        if use_count == 0 {
+        let value = f.value(result);
+        let (ty, name) = (value.ty, value.name);
+        if value.use_count == 0 {
             continue;
         }
         let param = f.add_arg(f.body(), &NewPort { name: "", ty }).ok()?;
@@ -195,8 +183,9 @@ pub(super) fn attrs(f: &Function) -> Vec<(OpId, SymbolId)> {
     ops.flat_map(attrs_of).collect()
 }
 
-/// Whether a function has callers, so that its parameters can't change.
-pub(super) fn is_called(module: &Module, name: SymbolId) -> bool {
-    let mut functions = module.functions();
-    functions.any(|f| f.walk(f.body()).any(|op| callee(f, op) == Some(name)))
+/// Returns the names of all callees. A function with callers can't change its parameters.
+pub(super) fn called(module: &Module) -> FxHashSet<SymbolId> {
+    let functions = module.functions();
+    let callees = functions.flat_map(|f| f.walk(f.body()).filter_map(move |op| callee(f, op)));
+    callees.collect()
 }

@@ -1,5 +1,6 @@
 //! The stages of a reduction, in order.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use passdock_abi::{ConstId, OpId, SymbolId, ValueId};
@@ -23,15 +24,20 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
     loop {
         let before = r.steps.len();
         functions(r)?;
+        let mut called = ops::called(&r.best);
         for name in r.best.names().collect::<Vec<_>>() {
-            unused(r, name)?;
-            results(r, name)?;
-            if !ops::is_called(&r.best, name) {
+            let (steps, is_called) = (r.steps.len(), called.contains(&name));
+            unused(r, name, is_called)?;
+            if !is_called {
+                results(r, name)?;
                 minimize_ops(r, name, Instead::ParameterAndResult)?;
                 minimize_ops(r, name, Instead::Parameter)?;
             }
             minimize_ops(r, name, Instead::Operand)?;
-            unused(r, name)?;
+            unused(r, name, is_called)?;
+            if r.steps.len() > steps {
+                called = ops::called(&r.best);
+            }
         }
         if r.steps.len() == before {
             break;
@@ -48,13 +54,13 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
 /// entries.
 fn large_steps(r: &mut Reducer<'_>) -> Result<(), Stop> {
     let entries = |r: &Reducer<'_>| -> Vec<SymbolId> {
+        let called = ops::called(&r.best);
         let names = r.best.names();
-        names
-            .filter(|&name| !ops::is_called(&r.best, name))
-            .collect()
+        names.filter(|name| !called.contains(name)).collect()
     };
+    let called = ops::called(&r.best);
     for name in r.best.names().collect::<Vec<_>>() {
-        unused(r, name)?;
+        unused(r, name, called.contains(&name))?;
     }
     let first = entries(r);
     // With several entries, the failure may be in any of them.
@@ -74,6 +80,7 @@ fn functions(r: &mut Reducer<'_>) -> Result<(), Stop> {
     let names: Vec<SymbolId> = r.best.names().collect();
     r.minimize(names, "functions", |base, kept| {
         let mut module = base.clone();
+        let kept: FxHashSet<SymbolId> = kept.iter().copied().collect();
         for name in base.names().filter(|name| !kept.contains(name)) {
             module.remove(name).ok()?;
         }
@@ -85,7 +92,7 @@ fn results(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let Some(f) = r.best.function(name).cloned() else {
         return Ok(());
     };
-    if f.ports(f.body()).len() < 2 || ops::is_called(&r.best, name) {
+    if f.ports(f.body()).len() < 2 {
         return Ok(());
     }
     let all: Vec<usize> = (0..f.ports(f.body()).len()).collect();
@@ -118,12 +125,12 @@ fn minimize_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result
     })
 }
 
-/// Removes unused parameters and constants.
-fn unused(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
+/// Removes unused constants, and unused parameters unless the function is called.
+fn unused(r: &mut Reducer<'_>, name: SymbolId, is_called: bool) -> Result<(), Stop> {
     let erase = each(|f, &id: &ConstId| f.erase_constant(id).ok());
     let what = |f: &str| format!("unused constants of {f}");
     remove_most(r, name, what, unused_constants, erase)?;
-    if ops::is_called(&r.best, name) {
+    if is_called {
         return Ok(());
     }
     let remove = |f: &mut Function, removed: &[ValueId]| f.remove_args(removed).ok();
@@ -154,7 +161,7 @@ fn each<T>(
 }
 
 /// Removes as many elements of a function as possible. `take` removes the elements that it receives.
-fn remove_most<T: Clone + PartialEq>(
+fn remove_most<T: Clone + Eq + Hash>(
     r: &mut Reducer<'_>,
     name: SymbolId,
     what: impl Fn(&str) -> String,
@@ -168,6 +175,7 @@ fn remove_most<T: Clone + PartialEq>(
     let what = what(&format!("@{}", f.text(name)));
     r.minimize(all.clone(), &what, |base, kept| {
         edited(base, name, |f| {
+            let kept: FxHashSet<&T> = kept.iter().collect();
             let removed = all.iter().filter(|item| !kept.contains(item)).cloned();
             take(f, &removed.collect::<Vec<T>>())
         })

@@ -13,9 +13,7 @@ use rustc_hash::FxHashSet;
 
 use super::ops::{self, may_be_parameter};
 use super::{Reducer, Stop};
-use crate::queries::{
-    function_results, is_terminator, operands_inside, set_results, unused_constants,
-};
+use crate::queries::{function_results, operands_inside, set_results, unused_constants};
 use crate::search::first_bad;
 
 /// The number of ops from which large steps are used. Below, the small steps are enough.
@@ -29,7 +27,7 @@ pub(super) fn narrow(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     };
     let body: Vec<OpId> = f
         .ops_in(f.body())
-        .filter(|&op| !is_terminator(f, op))
+        .filter(|&op| !f.is_terminator(op))
         .collect();
     if body.len() < FEW {
         return Ok(());
@@ -129,7 +127,7 @@ fn cut_out(f: &mut Function, kept: &[OpId]) -> Option<()> {
     let unused: FxHashSet<_> = unused_constants(f).into_iter().collect();
     let removed: Vec<OpId> = f.ops_in(f.body()).filter(|op| !kept.contains(op)).collect();
     for op in removed.into_iter().rev() {
-        if !is_terminator(f, op) {
+        if !f.is_terminator(op) {
             ops::cut(f, op)?;
         }
     }

@@ -1,6 +1,6 @@
 //! The numbers of ops by kind, of their regions and of their results.
 
-use passdock_abi::{SymbolId, TypeKind, Value};
+use passdock_abi::{SymbolId, TypeKind};
 use passdock_ir::{Module, OpName};
 use rustc_hash::FxHashMap;
 
@@ -30,6 +30,7 @@ struct Kind {
 pub(super) fn count(module: &Module, stats: &mut Stats) {
     let mut kinds: FxHashMap<SymbolId, Kind> = FxHashMap::default();
     for f in module.functions() {
+        let region_depths = f.depths();
         for (id, op) in f.ops() {
             let kind = kinds.entry(op.name).or_default();
             kind.count += 1;
@@ -37,15 +38,12 @@ pub(super) fn count(module: &Module, stats: &mut Stats) {
             if op.regions.len > 0 {
                 kind.parents += 1;
                 kind.regions += u64::from(op.regions.len);
-                let depths = f.regions_of(id).map(|region| f.depth(region));
+                let depths = f.regions_of(id).map(|region| region_depths[region.index()]);
                 let depth = &mut stats.subgraphs.depth;
                 *depth = depths.fold(*depth, u32::max);
             }
-            for result in f.results(id) {
+            for result in f.results(id).filter(|&result| f.is_present(result)) {
                 let value = f.value(result);
-                if value.flags & Value::ABSENT != 0 {
-                    continue;
-                }
                 let ty = f.live_type(value.ty);
                 let is_typed = ty.is_ok_and(|ty| ty.kind != TypeKind::UNKNOWN);
                 stats.results.total += 1;

@@ -225,7 +225,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
             file.map_or_else(String::new, |path| path.display().to_string()),
         ]);
         let mut json = json!(manifest.plugin);
-        json["passes"] = json!(manifest.passes.len());
+        json["passes"] = json!(passes);
         json["ops"] = json!(ops);
         json["instruments"] = json!(instruments);
         json["file"] = json!(file);
@@ -245,10 +245,10 @@ fn plugins(registry: &Registry, conflicts: &[PassError], name: Option<&str>) -> 
 
 /// Adds the file of the plugin that provides an entry to its JSON, and returns the provider as text.
 fn add_provider(registry: &Registry, plugin: Option<&str>, entry: &mut Value) -> String {
-    let plugins = registry.plugins();
-    let provider = plugins.iter().find(|other| Some(other.name()) == plugin);
-    entry["file"] = json!(provider.and_then(|provider| provider.origin().path()));
-    match (provider, plugin) {
+    let provider = plugin.and_then(|name| registry.plugin(name));
+    let origin = provider.as_ref().map(|provider| provider.origin());
+    entry["file"] = json!(origin.and_then(|origin| origin.path()));
+    match (&provider, plugin) {
         (Some(provider), _) => in_full::provider(provider),
         (None, Some(name)) => format!("of plugin {name}"),
         (None, None) => BUILT_IN_PROVIDER.to_owned(),

@@ -36,11 +36,10 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
         }
     };
     failures.into_iter().for_each(show::warn);
-    let plugins = registry.plugins();
     let ops = ops.iter().map(|op| {
         let mut entry = json!(op);
-        let plugin = plugins.iter().find(|plugin| plugin.name() == op.plugin);
-        entry["file"] = json!(plugin.and_then(|plugin| plugin.origin().path()));
+        let plugin = registry.plugin(&op.plugin);
+        entry["file"] = json!(plugin.as_ref().and_then(|plugin| plugin.origin().path()));
         entry
     });
     Ok((json!({ "ops": ops.collect::<Vec<_>>() }), text))
@@ -90,9 +89,8 @@ fn abilities(op: &OpInfo) -> String {
 
 /// Renders the plugin that defines an operator, and its file.
 fn provider(registry: &Registry, op: &OpInfo) -> String {
-    let plugins = registry.plugins();
-    let plugin = plugins.iter().find(|plugin| plugin.name() == op.plugin);
-    match plugin.and_then(|plugin| plugin.origin().path()) {
+    let plugin = registry.plugin(&op.plugin);
+    match plugin.as_ref().and_then(|plugin| plugin.origin().path()) {
         Some(file) => format!("{}, {}", op.plugin, file.display()),
         None => op.plugin.clone(),
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context;
 use passdock::files::TemporaryDirectory;
@@ -143,7 +143,7 @@ fn check_plugin(
     file: &Path,
     checks: &[PluginCheck],
 ) -> anyhow::Result<PluginReport> {
-    let mut checked_list = Vec::with_capacity(checks.len());
+    let mut checked = Vec::with_capacity(checks.len());
     // The check that found that the plugin can't be loaded. Other checks are skipped, because they would fail the same
     // way.
     let mut unusable: Option<&str> = None;
@@ -169,7 +169,7 @@ fn check_plugin(
         hung.extend(result.hung.take().map(|pass| (pass, check.name)));
         // The hashes are only compared, not printed.
         result.outputs.clear();
-        checked_list.push(Checked {
+        checked.push(Checked {
             name: check.name,
             result,
             seconds: start.elapsed().as_secs_f64(),
@@ -181,10 +181,8 @@ fn check_plugin(
         file: file.display().to_string(),
         name: spec.map(|spec| spec.name.clone()),
         version: spec.map(|spec| spec.version.clone()),
-        ok: checked_list
-            .iter()
-            .all(|checked| !checked.result.verdict.is_bad()),
-        checks: checked_list,
+        ok: checked.iter().all(|one| !one.result.verdict.is_bad()),
+        checks: checked,
     })
 }
 
@@ -236,9 +234,7 @@ fn start(
         .env("RUST_BACKTRACE", "0")
         .stderr(output.try_clone()?)
         .stdout(output);
-    // A timeout that doesn't fit in a `Duration` means no limit.
-    let timeout = Duration::try_from_secs_f64(args.timeout).ok();
-    child::run(&mut command, timeout)
+    child::run(&mut command, Some(args.timeout))
 }
 
 /// Returns the result of a check whose process crashed or timed out.
@@ -249,7 +245,7 @@ fn crashed(
     dir: &Path,
 ) -> CheckResult {
     let what = match status {
-        None => format!("timed out after {} s", args.timeout),
+        None => format!("timed out after {} s", args.timeout.as_secs_f64()),
         Some(status) => format!("the process terminated ({status})"),
     };
     let last = Trail::last(&dir.join(TRAIL));

@@ -11,8 +11,8 @@ use crate::{plugins, request};
 /// The options that take pass names.
 const OF_PASSES: [&str; 5] = [
     "passes",
-    "require",
-    "disable",
+    "required_pass",
+    "disabled_pass",
     "print_before",
     "print_after",
 ];
@@ -78,4 +78,36 @@ fn passes() -> Vec<&'static str> {
     all.iter()
         .map(|name| &*short.accepted(name).leak())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::Cli;
+
+    /// Returns a command and its subcommands at any depth.
+    fn all(command: &Command) -> Vec<&Command> {
+        let inner = command.get_subcommands().flat_map(all);
+        std::iter::once(command).chain(inner).collect()
+    }
+
+    #[test]
+    fn ids_are_those_of_arguments() {
+        let cli = Cli::command();
+        let has = |command: &Command, id: &str| {
+            let mut args = command.get_arguments();
+            args.any(|arg| arg.get_id().as_str() == id)
+        };
+        for id in OF_PASSES {
+            let known = all(&cli).into_iter().any(|command| has(command, id));
+            assert!(known, "{id}");
+        }
+        for (name, id) in OF_PIPELINES {
+            let mut commands = all(&cli).into_iter();
+            let known = commands.any(|command| command.get_name() == name && has(command, id));
+            assert!(known, "{name} {id}");
+        }
+    }
 }

@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 
 use super::trace;
 use crate::error::PassError;
-use crate::instrument::{Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument};
+use crate::instrument::{
+    Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument,
+};
 use crate::util::{self, thread_number};
 use passdock_files::Target;
 
@@ -51,6 +53,7 @@ pub(super) fn spec() -> InstrumentSpec {
 #[derive(Default)]
 pub struct PassTimingInstrument {
     state: Mutex<State>,
+    entries: Entries,
     /// The path of the trace file.
     trace: Option<PathBuf>,
     quiet: bool,
@@ -58,8 +61,6 @@ pub struct PassTimingInstrument {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// The number of times that the context was entered and not yet exited.
-    entered: u32,
     /// The time at which the context was first entered.
     start: Option<Instant>,
     /// The trace file, created at the beginning, so that an invalid path is an error before any pass runs.
@@ -260,22 +261,20 @@ impl PassInstrument for PassTimingInstrument {
 
     fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         let mut state = util::lock(&self.state);
-        if state.entered == 0 {
+        if self.entries.enter() {
             state.clear();
             if let Some(path) = &self.trace {
-                let target = Target::new(path);
+                let target = Target::new(path).inspect_err(|_| _ = self.entries.exit());
                 state.file = Some(target.map_err(|error| super::in_file(path, &error))?);
             }
             state.start = Some(Instant::now());
         }
-        state.entered += 1;
         Ok(())
     }
 
     fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         let mut state = util::lock(&self.state);
-        state.entered = state.entered.saturating_sub(1);
-        if state.entered > 0 {
+        if !self.entries.exit() {
             return Ok(());
         }
         let written = match &self.trace {

@@ -258,7 +258,7 @@ impl Binder<'_> {
 
     fn number(&mut self, value: ValueId) {
         let record = self.f.value(value);
-        if !self.is_named(record) && !is_absent(record) {
+        if !self.is_named(record) && self.f.is_present(value) {
             self.names.numbers[value.index()] = self.next;
             self.next += 1;
         }
@@ -277,7 +277,7 @@ impl Binder<'_> {
     fn bind(&mut self, value: ValueId) {
         let record = self.f.value(value);
         let name = record.name;
-        if !self.is_named(record) || is_absent(record) {
+        if !self.is_named(record) || !self.f.is_present(value) {
             return;
         }
         if self.bound.insert(name) {
@@ -296,9 +296,4 @@ impl Binder<'_> {
         };
         self.names.renamed.insert(value, fresh);
     }
-}
-
-/// Whether a result is printed as `_`.
-pub(super) fn is_absent(value: &Value) -> bool {
-    value.flags & Value::ABSENT != 0 && value.use_count == 0
 }

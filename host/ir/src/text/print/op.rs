@@ -3,7 +3,6 @@
 use passdock_abi::{AttrKind, DType, FunctionKind, Op, OpId, RegionId, TypeId, TypeKind, symbol};
 
 use super::super::syntax::{LOOP_KINDS, RESERVED};
-use super::names::is_absent;
 use super::printer::Printer;
 use crate::origin::Entity;
 use crate::pool::slice;
@@ -38,10 +37,9 @@ impl<'p> Printer<'p, '_> {
         self.list(f.results(op), |p, result| {
             let value = f.value(result);
             all_unknown &= value.ty == TypeId(0) && !p.is_declared(value);
-            if is_absent(value) {
-                p.push("_");
-            } else {
-                p.names.write(&mut p.out.text, f, result);
+            match f.is_present(result) {
+                true => p.names.write(&mut p.out.text, f, result),
+                false => p.push("_"),
             }
             p.extras(Entity::Value(result));
         });

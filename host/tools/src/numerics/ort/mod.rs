@@ -152,18 +152,18 @@ impl Runtime {
         let options = api.object(Api::release_session_options, |out| unsafe {
             api.create_session_options(out)
         })?;
-        let set = options.pointer;
+        let options_ptr = options.pointer;
         // SAFETY: the options were created above.
         unsafe {
-            api.check(api.set_session_log_severity_level(set, SILENT))?;
-            api.check(api.set_session_graph_optimization_level(set, NO_OPTIMIZATION))?;
-            api.check(api.set_intra_op_num_threads(set, 1))?;
-            api.check(api.set_inter_op_num_threads(set, 1))?;
+            api.check(api.set_session_log_severity_level(options_ptr, SILENT))?;
+            api.check(api.set_session_graph_optimization_level(options_ptr, NO_OPTIMIZATION))?;
+            api.check(api.set_intra_op_num_threads(options_ptr, 1))?;
+            api.check(api.set_inter_op_num_threads(options_ptr, 1))?;
         }
         let path = system_path(path)?;
         // SAFETY: environment and options are valid; the path ends with a zero.
         let session = api.object(Api::release_session, |out| unsafe {
-            api.create_session(env, path.as_ptr(), set, out)
+            api.create_session(env, path.as_ptr(), options_ptr, out)
         })?;
         let inputs = Ports {
             count: Api::session_get_input_count,
