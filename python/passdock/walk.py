@@ -118,7 +118,7 @@ class Visitor:
 
 
 def _check(cls: type, base: type, prefix: str) -> None:
-    """Rejects methods that look like misspelt methods of the base, which would never be called."""
+    """Rejects methods that look like misspelled methods of the base, which would never be called."""
     # Not at the top: these imports take longer than this module.
     from ._methods import reject_misspelled
 

@@ -61,7 +61,7 @@ pub struct InstrumentSetup<'a> {
     pub base: &'a Path,
     /// The sink for text that the instrument prints while passes run.
     pub sink: Sink,
-    /// Whether the text may have colours.
+    /// Whether the text may have colors.
     pub color: bool,
     names: &'a dyn PassNames,
     /// A function that describes the file of the run at a path, if there is one. Instruments must not overwrite such
@@ -233,7 +233,7 @@ impl InstrumentSpec {
 }
 
 impl<'a> InstrumentSetup<'a> {
-    /// Creates a setup with paths relative to the current directory, text on standard output without colours, and the
+    /// Creates a setup with paths relative to the current directory, text on standard output without colors, and the
     /// passes of the registry.
     pub fn new(names: &'a dyn PassNames) -> InstrumentSetup<'a> {
         InstrumentSetup {

@@ -142,7 +142,8 @@ impl Output {
         // IR text can't refer to the file that its model was read from.
         let module = passdock_onnx::detach(module).map_err(|error| failed(path, error))?;
         if let Some(file) = lossy_name(&module) {
-            let what = format!("the name of data file `{file}` is not UTF-8, which IR text requires");
+            let what =
+                format!("the name of data file `{file}` is not UTF-8, which IR text requires");
             return Err(fail(path, &what).help("rename the file"));
         }
         let mut printing = text::PrintOptions {
