@@ -243,7 +243,7 @@ impl Runs {
         }
     }
 
-    /// Replaces the loop by a copy of the body for each iteration; the last one is the body itself.
+    /// Replaces the loop with a copy of the body for each iteration; the last one is the body itself.
     fn write_out(self, f: &mut Function, op: OpId) -> PassResult {
         let Some(body) = f.region(op, "body") else {
             return Err(PassError::new("`for` lacks region `body`").at(op));

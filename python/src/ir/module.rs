@@ -26,7 +26,7 @@ enum Source {
 /// A module: the functions of a model, by name. ``module["main"]`` is the graph of an ONNX model.
 ///
 /// ``str(module)`` is its IR text. A pass returns a new module and leaves its input unchanged. The program may replace
-/// functions by ``module["f"] = other["g"]`` and ``update``. A module pass may edit its module: ``mod["main"]`` is a
+/// functions with ``module["f"] = other["g"]`` and ``update``. A module pass may edit its module: ``mod["main"]`` is a
 /// function with the edits of ``passdock.Function``.
 ///
 /// Args:

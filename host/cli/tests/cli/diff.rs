@@ -32,7 +32,7 @@ pub(crate) fn check(old: &str, new: &str, expected: Expect) {
     expected.assert_eq(&ran.stdout);
 }
 
-/// Compares the report on an edited [`BASE`]. Each edit replaces the first string by the second.
+/// Compares the report on an edited [`BASE`]. Each edit replaces the first string with the second.
 #[track_caller]
 fn check_edited(edits: &[(&str, &str)], expected: Expect) {
     let mut new = BASE.to_owned();

@@ -165,7 +165,7 @@ impl Function {
             self.live_value(to)?;
             if self.defining_op(to) == Some(old) {
                 let name = self.describe_op(old);
-                reject!("cannot replace {name} by its own result");
+                reject!("cannot replace {name} with its own result");
             }
             self.check_move(from, to)?;
         }
@@ -409,7 +409,7 @@ impl Function {
         let mismatch = |f: &Function, why: String| {
             let (own, other_type) = (f.text(f.name), source.text(source.name));
             let message =
-                format!("cannot replace the body of `@{own}` by that of `@{other_type}`: {why}");
+                format!("cannot replace the body of `@{own}` with that of `@{other_type}`: {why}");
             EditFailure::rejected(message)
         };
         let sides = [self.interface(), source.interface()];

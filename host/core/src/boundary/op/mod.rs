@@ -321,7 +321,7 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
     })
 }
 
-// SAFETY of all `unsafe` below: all pointers in arguments are valid during the call, by the plugin ABI.
+// SAFETY for all `unsafe` below: all pointers in arguments are valid during the call, by the plugin ABI.
 
 impl OpCall<'_> {
     pub(in crate::boundary) unsafe fn set_result_type(

@@ -255,7 +255,7 @@ impl Session for ContextSession<'_> {
     }
 }
 
-// SAFETY of all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
+// SAFETY for all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
 
 impl ContextSession<'_> {
     pub(in crate::boundary) fn opt_level(&self) -> u32 {

@@ -99,7 +99,7 @@ impl Drop for Foreign {
     }
 }
 
-// SAFETY of all `unsafe` below: names and keys are valid during the call, by the plugin ABI.
+// SAFETY for all `unsafe` below: names and keys are valid during the call, by the plugin ABI.
 
 impl FunctionState {
     pub(in crate::boundary) unsafe fn column(&mut self, name: Str) -> Edit<Column> {

@@ -146,7 +146,7 @@ fn is_ones(r: &Rewriter<'_>, value: ValueId) -> Result<bool, EditError> {
     Ok(f.constant(constant).is_some() && r.number(constant)? == Some(1.0))
 }
 
-/// Replaces a scale of ones by the factor of the following `Mul`.
+/// Replaces a scale of ones with the factor of the following `Mul`.
 fn take_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, ones, n) = (m.value(f, "x"), m.value(f, "ones"), m.op("n"));
