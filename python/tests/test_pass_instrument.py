@@ -267,7 +267,7 @@ def test_run_after_exception() -> None:
 
 
 def test_instrument_call_sequence() -> None:
-    """TVM's case of this name (rules 97, 98): in the order of the list, also when the context is left."""
+    """TVM's case of this name (rules 97, 98): in the order of the list, even when the context is left."""
     events: list[str] = []
     with PassContext(instruments=[Watch(events, "%1"), Watch(events, "%2")]):
         recorder(events, "transform1")(model())

@@ -234,7 +234,7 @@ impl PassContext {
     /// ```
     ///
     /// # Errors
-    /// As [`Function::create_op`] and [`PassContext::infer`].
+    /// See [`Function::create_op`] and [`PassContext::infer`].
     pub fn create_value(
         &self,
         function: &mut Function,

@@ -86,7 +86,7 @@ fn wait_for_ever() -> ! {
 
 /// Releases the GIL while `body` runs.
 pub(crate) fn detach<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
-    /// Runs before the GIL is acquired again, also if the body panics.
+    /// Runs before the GIL is acquired again, even if the body panics.
     struct Reacquire;
 
     impl Drop for Reacquire {

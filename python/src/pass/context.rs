@@ -290,7 +290,7 @@ impl PassContext {
         }
     }
 
-    /// Replaces the context's instruments, also if it is entered: the old ones are exited, the new ones entered. None
+    /// Replaces the context's instruments, even if it is entered: the old ones are exited, the new ones entered. None
     /// removes all.
     ///
     /// Raises the exception of an instrument; the context then has none.

@@ -150,7 +150,7 @@ pub struct PassOutcome<T> {
     pub added_functions: Vec<Arc<Function>>,
     /// The diagnostics of the pass.
     pub diagnostics: Vec<Diagnostic>,
-    /// The number of rewrites by rule, also if the pass failed afterwards.
+    /// The number of rewrites by rule, even if the pass failed afterwards.
     pub rewrites: Rewrites,
 }
 

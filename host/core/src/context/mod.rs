@@ -180,7 +180,7 @@ impl PassContext {
     /// Returns a config value, or the registered default if this context doesn't set it.
     ///
     /// # Errors
-    /// As [`PassContext::get_config`], and if a field without a default isn't set.
+    /// See [`PassContext::get_config`]; also if a field without a default isn't set.
     pub fn config_or_default<T: Options>(&self, key: &str) -> Result<T, ConfigError> {
         let schema = self.typed_schema::<T>(key)?;
         match self.0.config.get(&schema.key) {

@@ -72,7 +72,7 @@ impl Sequential {
     /// Runs its enabled passes under a given context, with the passes that they require.
     ///
     /// # Errors
-    /// As [`Sequential::call`].
+    /// See [`Sequential::call`].
     pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
         (self as &dyn Pass).call_in(module, cx)
     }

@@ -20,7 +20,7 @@ impl Function {
     /// and metadata of the old one.
     ///
     /// # Errors
-    /// As [`Function::create_op`], and if a used result of the old op has no counterpart of a compatible type.
+    /// See [`Function::create_op`]; also if a used result of the old op has no counterpart of a compatible type.
     pub fn replace_op(&mut self, old: OpId, new: &NewOp<'_>) -> Edit<OpId> {
         let record = *self.inner_op(old, "replace")?;
         self.check_new(new, record.parent, old)?;

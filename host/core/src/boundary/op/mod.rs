@@ -166,7 +166,7 @@ impl<'c> OpCall<'c> {
     /// Interns a described type in the function.
     ///
     /// # Safety
-    /// As [`describe::add_type`].
+    /// See [`describe::add_type`].
     unsafe fn intern(&mut self, desc: &TypeDesc) -> Edit<TypeId> {
         self.may_add()?;
         let parts = [desc.dim_count, desc.layout_count, desc.item_count];

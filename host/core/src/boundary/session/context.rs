@@ -354,7 +354,7 @@ const MAX_CODE_BYTES: usize = 100;
 /// Converts a diagnostic of the plugin ABI to the host's.
 ///
 /// # Safety
-/// As [`input::list`] and [`input::text`], for everything that it points to.
+/// Everything that it points to meets the conditions of [`input::list`] and [`input::text`].
 unsafe fn described(session: &ContextSession<'_>, desc: &abi::Diagnostic) -> Edit<Diagnostic> {
     let (severity, is_known) = severity(desc.severity);
     // SAFETY: the caller's promise, here and below.

@@ -171,7 +171,7 @@ fn full(key: &CacheKey<'_>) -> EditFailure {
 /// Returns the key of a plugin's analysis. Its name may be any bytes. Keys without an owner are shared by all plugins.
 ///
 /// # Safety
-/// As [`input::list`].
+/// See [`input::list`].
 #[inline]
 unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<CacheKey<'a>> {
     // SAFETY: the caller's promise.
