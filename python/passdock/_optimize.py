@@ -152,7 +152,7 @@ def _of_proto(proto: Any) -> tuple[Module, Callable[[Module], Any]]:
     return Module.from_onnx(proto.SerializeToString()), lambda made: kind.FromString(made.to_onnx())
 
 
-# The size of weights in bytes from which a model of onnx_ir is converted through files: a proto is limited to 2 GB.
+# The size of weights in bytes from which a model of onnx_ir is converted through files: a proto is limited to 2 GiB.
 _LARGE = 1 << 30
 
 
