@@ -148,8 +148,8 @@ impl Unroller {
         let added_ops = body.ops.saturating_mul(copies).saturating_add(indices);
         if is_marked && added_ops > self.room {
             let message = format!(
-                "unrolling the loop would add {added_ops} ops to the function; of `max_ops` = {}, {} remain",
-                options.max_ops, self.room
+                "unrolling the loop would add {added_ops} ops to the function; only {} of `max_ops` = {} remain",
+                self.room, options.max_ops
             );
             return Err(PassError::new(message).at(op));
         }

@@ -376,7 +376,7 @@ fn changed_types() {
             fn @main
               types of values: 1 changed
                 ~ %b: f32[n,4] → f32[m,4]
-            values: 1 of another type
+            values: 1 retyped
         "#]],
     );
 }
@@ -503,7 +503,7 @@ fn name_reused_by_another_value() {
             fn @main: 1 → 2 ops
               ops: 1 added
                 + %"/z" = onnx.Abs(%"/y")
-                    output %"/z": %"/z" → another %"/z"
+                    output %"/z": %"/z" → new %"/z"
               renamed: 1 value
                 ~ `/z` → `/y`
             ops: 1 added; values: 1 renamed

@@ -178,7 +178,7 @@ impl Function {
 
     fn negative(&self, what: &str, ty: TypeId) -> EditFailure {
         EditFailure::rejected(format!(
-            "a dim of {what}, of type `{}`, would be negative",
+            "{what} of type `{}` would have a negative dim",
             crate::text::type_text(self, ty)
         ))
     }
