@@ -330,7 +330,7 @@ impl<'r> Search<'_, 'r> {
                 .all(|(at, result)| at < expected && is_named(at) || self.f.use_count(*result) == 0)
     }
 
-    /// Whether a value may match an operand, judged by the names of ops only.
+    /// Whether a value may match an operand. Compares only the names of ops.
     fn is_plausible(&mut self, operand: &Operand, value: ValueId) -> bool {
         match operand {
             Operand::Number(_) | Operand::Ints(_) => {

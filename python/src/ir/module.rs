@@ -400,7 +400,7 @@ impl Module {
         Ok(self.now()?.op_count())
     }
 
-    /// Returns the function of a name, or ``default``.
+    /// Returns the function with this name, or ``default``.
     #[pyo3(signature = (name, default = None))]
     fn get(
         &self,

@@ -268,7 +268,7 @@ impl PassHandle {
         Ok(created)
     }
 
-    /// Returns the registered pass of a name, with options.
+    /// Returns the registered pass with this name, with options.
     #[staticmethod]
     #[pyo3(signature = (name, options = None))]
     fn registered(

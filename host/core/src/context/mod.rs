@@ -101,7 +101,7 @@ struct Inner {
     watches_input: bool,
     registry: Registry,
     instruments: Mutex<Instruments>,
-    /// The `[[instruments]]` tables of the instruments that judge the passes.
+    /// The `[[instruments]]` tables of the instruments that check the passes.
     checking_instruments: Vec<toml::Table>,
     /// Whether this is a thread's default context, which is entered as long as the thread lives.
     is_default: bool,
@@ -208,7 +208,7 @@ impl PassContext {
         body()
     }
 
-    /// Returns the `[[instruments]]` tables of the instruments that judge the passes: if one fails, the run fails.
+    /// Returns the `[[instruments]]` tables of the instruments that check the passes: if one fails, the run fails.
     pub fn checking_instruments(&self) -> &[toml::Table] {
         &self.0.checking_instruments
     }

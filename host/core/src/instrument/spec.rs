@@ -28,7 +28,7 @@ pub struct InstrumentSpec {
     pub aliases: Vec<String>,
     /// The summary of what the instrument does, one or two sentences.
     pub summary: String,
-    /// Whether the instrument judges passes or selects those that run. If it fails, the run fails, and reproducers
+    /// Whether the instrument checks passes or selects those that run. If it fails, the run fails, and reproducers
     /// include it. Instruments that only observe don't affect the result of a run.
     #[serde(skip)]
     pub checks_passes: bool,
@@ -72,7 +72,7 @@ pub struct InstrumentSetup<'a> {
 }
 
 impl InstrumentSpec {
-    /// Creates the spec of an instrument that judges passes. Its options are the fields of `T`, a struct of
+    /// Creates the spec of an instrument that checks passes. Its options are the fields of `T`, a struct of
     /// [`sdk::options!`](crate::sdk::options).
     ///
     /// ```
@@ -141,7 +141,7 @@ impl InstrumentSpec {
         }
     }
 
-    /// Creates the spec of an instrument that judges passes, with options that are known only at run time, such as a
+    /// Creates the spec of an instrument that checks passes, with options that are known only at run time, such as a
     /// plugin's.
     ///
     /// `make` gets a value for each field. If it returns a [`ConfigError`], this error names the field that the author

@@ -175,7 +175,7 @@ struct Job<'a> {
     forced: bool,
 }
 
-/// The outcome of a pass that didn't fail.
+/// The result of a pass that didn't fail.
 enum Outcome {
     /// The pass ran: the module after it, and the rewrites of its rules.
     Ran(Module, Rewrites),

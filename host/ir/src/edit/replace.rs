@@ -241,7 +241,7 @@ impl Function {
         Ok(())
     }
 
-    /// Returns a live op that isn't a terminator; otherwise an error that the op can't `what`.
+    /// Returns a live op that isn't a terminator. For a terminator, returns the error that `what` isn't possible.
     pub(crate) fn inner_op(&self, op: OpId, what: &str) -> Edit<&Op> {
         let record = self.live_op(op)?;
         if is_terminator(record.name) {
@@ -329,11 +329,11 @@ impl Function {
         let moved = std::mem::take(&mut self.values[from.index()].use_count);
         self.values[from.index()].first_use = UseId::NONE;
         let head = &mut self.values[to.index()];
-        let behind = std::mem::replace(&mut head.first_use, first);
+        let rest = std::mem::replace(&mut head.first_use, first);
         head.use_count += moved;
-        self.uses[last.index()].next = behind;
-        if behind.is_some() {
-            self.uses[behind.index()].prev = last;
+        self.uses[last.index()].next = rest;
+        if rest.is_some() {
+            self.uses[rest.index()].prev = last;
         }
     }
 

@@ -328,8 +328,7 @@ pub(in crate::boundary) unsafe extern "C" fn current(_: *const abi::Host) -> *mu
     CURRENT.get()
 }
 
-/// Converts a severity to the host's. An unknown one becomes the next milder known one, and `false` is returned with
-/// it.
+/// Converts a severity to the host's, and returns whether it is known. An unknown severity becomes the next milder one.
 fn severity(code: abi::Severity) -> (Severity, bool) {
     let severities = [
         (abi::Severity::BUG, Severity::Bug),

@@ -243,7 +243,7 @@ pub(in crate::boundary) unsafe fn long_text<'a>(
     std::str::from_utf8(bytes).map_err(|_| EditFailure::invalid(format!("the {what} is not UTF-8")))
 }
 
-/// The maximum length of a message for the user, in bytes. Longer ones are cut.
+/// The maximum length of a message for the user, in bytes. Longer ones are truncated.
 pub(in crate::boundary) const MAX_MESSAGE_BYTES: usize = 1 << 14;
 
 /// Converts a string for the user. It is shortened to `limit` bytes, and invalid UTF-8 is replaced: an error would hide
