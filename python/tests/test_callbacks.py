@@ -15,7 +15,7 @@ from support import model, recorder
 
 def test_callbacks_in_base_classes_are_checked() -> None:
     """A callback in any base class is called or rejected."""
-    misspelled = type("Misspelled", (), {"run_befor_pass": lambda self, mod, info: None})
+    typo = type("Typo", (), {"run_befor_pass": lambda self, mod, info: None})
     wrong = type("Wrong", (), {"run_before_pass": lambda self, mod: None})
     right = type("Right", (), {"run_before_pass": lambda self, mod, info: None})
     makes: list[Any] = [
@@ -23,8 +23,8 @@ def test_callbacks_in_base_classes_are_checked() -> None:
         lambda base: pass_instrument(type("Mine", (base,), {})),
     ]
     for make in makes:
-        with pytest.raises(TypeError, match=r"Misspelled\.run_befor_pass is never called; did you mean run_before_pass\?"):
-            make(misspelled)
+        with pytest.raises(TypeError, match=r"Typo\.run_befor_pass is never called; did you mean run_before_pass\?"):
+            make(typo)
         with pytest.raises(TypeError, match=r"Mine\.run_before_pass must accept \(self, mod, info\)"):
             make(wrong)
         assert issubclass(make(right), PassInstrument)
