@@ -131,7 +131,7 @@ fn rename(bytes: &mut [u8], old: &[u8], new: &[u8]) {
 
 #[allow(unsafe_code, reason = "the figure is what the system's loader takes")]
 fn open(path: &Path) {
-    // SAFETY: it is the benchmarks' own plugin, whose initialisation does nothing.
+    // SAFETY: it is the benchmarks' own plugin, whose initialization does nothing.
     let library = unsafe { libloading::Library::new(path) }.expect("a library");
     // The host never closes a library either.
     std::mem::forget(library);

@@ -38,7 +38,7 @@ else
   programs=$work/$system/release
 fi
 
-# Creates the seeds if they are missing, also if they are from a checkout with fewer targets.
+# Creates the seeds if they are missing, or if they are from a checkout with fewer targets.
 seeds=$work/seeds
 if [ ! -d "$seeds/text" ] || [ ! -d "$seeds/rules" ]; then
   cargo build

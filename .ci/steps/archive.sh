@@ -1,4 +1,4 @@
-# Builds the release archive and tests it, unpacked outside of the checkout. `archive.sh dist` makes an optimised build
+# Builds the release archive and tests it, unpacked outside of the checkout. `archive.sh dist` makes an optimized build
 # and writes target/distrib/passdock-VERSION-SYSTEM.tar.gz; `archive.sh` uses the build of the tests.
 . .ci/steps/tree.sh
 name=passdock-$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)-$(rustc -vV | sed -n 's/^host: //p')

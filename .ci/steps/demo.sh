@@ -16,7 +16,7 @@ cp "$TARGET/vendor/$profile/libhello_pass.so" "$TARGET/demo/plugins"
 printf '\nThe plugin was copied into a directory. Print its manifest without running its code:\n'
 show "$TARGET/$profile/passdock" inspect "$TARGET/demo/plugins/libhello_pass.so"
 
-printf '\nRun it with the standard passes, on a network that recognises handwritten digits:\n'
+printf '\nRun it with the standard passes, on a network that recognizes handwritten digits:\n'
 model=examples/models/digits.onnx out=$TARGET/demo/digits.onnx
 show "$TARGET/$profile/passdock" run examples/pipelines/demo.toml $model --plugin-dir "$TARGET/demo/plugins" -o "$out"
 

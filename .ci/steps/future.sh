@@ -101,7 +101,7 @@ for said in json.load(sys.stdin)["diagnostics"]:
 }
 pair today today
 unknown=$(fresh "$ages/unknown")
-# The future structs have an additional field, which the plugin's initialisers lack.
+# The future structs have an additional field, which the plugin's initializers lack.
 gcc -std=c11 -shared -fPIC -I "$(include_of future)" "${warnings[@]}" -Wno-missing-field-initializers \
   tests/plugins/future/future.c -o "$unknown/libfuture.so"
 cat >"$unknown/model.ir" <<'IR'

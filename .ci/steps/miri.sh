@@ -1,4 +1,4 @@
-# Checks for undefined behaviour with Miri: the SDK's tests, the boundary's tests that misuse handles from safe code,
+# Checks for undefined behavior with Miri: the SDK's tests, the boundary's tests that misuse handles from safe code,
 # and the IR's tests of pools that move while they are read. Miri can't load libraries, and the other tests take hours.
 cargo +nightly miri --version >/dev/null 2>&1 || skip "no Miri (\`rustup +nightly component add miri rust-src\`)"
 # Tests read files of the checkout, and the SDK leaks memory that plugins never return.

@@ -1,9 +1,9 @@
 # The distributed tree: the command with the standard plugins, headers, examples, completions, a manual page,
-# documentation and licences.
+# documentation and licenses.
 given=(passdock-cli passdock-onnx-ops passdock-relax passdock-tir)
 profile=dist
 
-# Builds packages with optimisation and without this machine's paths, which panic messages would contain:
+# Builds packages with optimization and without this machine's paths, which panic messages would contain:
 # `build_to_give [COMMAND…] -- PACKAGE…`. COMMAND replaces `cargo`. Sets `given_built`, the directory of the results.
 build_to_give() {
   local command=() system
@@ -32,7 +32,7 @@ lay_out() {
   "$built/passdock" completions fish >"$root/share/fish/vendor_completions.d/passdock.fish"
   "$built/passdock" man >"$root/share/man/man1/passdock.1"
   xtask docs "$doc"
-  xtask licences "$doc/LICENSES-THIRD-PARTY.txt" "${given[@]}"
+  xtask licenses "$doc/LICENSES-THIRD-PARTY.txt" "${given[@]}"
 }
 
 # Fails if a file in the directories contains a path of this machine.

@@ -27,9 +27,9 @@ else
 fi
 dir=$TARGET/wheels
 mkdir -p "$dir"
-xtask licences "$dir/LICENSES-THIRD-PARTY.txt" "${given[@]}"
+xtask licenses "$dir/LICENSES-THIRD-PARTY.txt" "${given[@]}"
 PATH=${tools%/*}:$PATH "$tools" python/build/wheels.py "${files[@]//"$built"/"$given_built"}" assemble "$dir" \
-  --licences "$dir/LICENSES-THIRD-PARTY.txt" ${zig:+--platform manylinux_2_28}
+  --licenses "$dir/LICENSES-THIRD-PARTY.txt" ${zig:+--platform manylinux_2_28}
 wheel=$(echo "$dir"/*.whl)
 
 unpacked=$(fresh "$dir/unpacked")

@@ -1,6 +1,6 @@
 """Benchmarks of the Python package: the minimum of several times, or a ratio to a reference in the same process.
 
-Run ``python benches/python/figures.py`` with an optimised build of the package. onnx_ir and onnxscript are compared if
+Run ``python benches/python/figures.py`` with an optimized build of the package. onnx_ir and onnxscript are compared if
 they are installed. ``--models DIR`` measures the overhead of ``optimize()`` on the models in DIR.
 """
 

@@ -109,7 +109,7 @@ static passdock_status counter_report(void *instance, passdock_context *context,
 /* The manifest, which the host reads without loading the plugin. */
 PASSDOCK_MANIFEST("c", "0.1.0",
                   PASSDOCK_PASS("c.transform.FuseDoubleRelu", "function", 1,
-                                "summary = \"Replaces `Relu(Relu(x))` by `Relu(x)`.\"\n"
+                                "summary = \"Replaces `Relu(Relu(x))` with `Relu(x)`.\"\n"
                                 "phase = \"simplify\"\n")
                       PASSDOCK_INSTRUMENT("c.counter",
                                           "summary = \"Counts the passes that ran.\"\n"

@@ -1,4 +1,4 @@
-//! Packs the source of the SDK and the licences into one deflated file, for `passdock plugin new`. The file has the
+//! Packs the source of the SDK and the licenses into one deflated file, for `passdock plugin new`. The file has the
 //! same content as the SDK's packages. `src/command/plugin/new/sdk.rs` unpacks it.
 
 use std::env;

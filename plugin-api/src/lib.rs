@@ -20,7 +20,7 @@
 //! plugin! {
 //!     name: "acme",
 //!     passes: [
-//!         /// Replaces `Relu(Relu(x))` by `Relu(x)`.
+//!         /// Replaces `Relu(Relu(x))` with `Relu(x)`.
 //!         function "acme.transform.FuseDoubleRelu" => fuse_double_relu { opt_level: 1 },
 //!     ],
 //! }

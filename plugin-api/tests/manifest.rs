@@ -46,7 +46,7 @@ plugin! {
     name: "acme",
     version: "1.2.0",
     passes: [
-        /// Replaces `Relu(Relu(x))` by "Relu(x)".
+        /// Replaces `Relu(Relu(x))` with "Relu(x)".
         ///
         /// Not more.
         function "acme.transform.Fuse" => nothing {
@@ -142,7 +142,7 @@ name = "acme.transform.Fuse"
 kind = "function"
 opt_level = 1
 required = ["relax.transform.FoldConstant", "b.C"]
-summary = "Replaces `Relu(Relu(x))` by \"Relu(x)\".\n\nNot more."
+summary = "Replaces `Relu(Relu(x))` with \"Relu(x)\".\n\nNot more."
 thread_safe = true
 phase = "simplify"
 [[pass.option]]

@@ -3,7 +3,7 @@
 maturin builds one crate. The package also contains the command and the standard plugins, in `passdock/_dist`: cargo
 builds them here, and `wheels.py` adds them to the wheel.
 
-`pip install . --config-settings profile=dev` builds without optimisation, in a fifth of the time.
+`pip install . --config-settings profile=dev` builds without optimization, in a fifth of the time.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Settings = dict[str, Any] | None
 
 
 class UnsupportedOperation(Exception):
-    """The exception by which PEP 517 recognises an unsupported kind of distribution."""
+    """The exception by which PEP 517 recognizes an unsupported kind of distribution."""
 
 
 def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
-    """Builds an optimised wheel."""
+    """Builds an optimized wheel."""
     profile = (config_settings or {}).get("profile", "dist")
     files = wheels.in_package(*_build(profile))
     words = ["--profile", profile]
@@ -50,7 +50,7 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
         words.append("--no-default-features")
     name = maturin.build_wheel(wheel_directory, {"build-args": words}, metadata_directory)
     with tempfile.TemporaryDirectory() as place:
-        wheels.add(Path(wheel_directory, name), files, licences=_licences(Path(place)))
+        wheels.add(Path(wheel_directory, name), files, licenses=_licenses(Path(place)))
     return name
 
 
@@ -88,11 +88,11 @@ def _build(profile: str) -> tuple[Path, list[Path]]:
     return program, plugins
 
 
-def _licences(place: Path) -> Path:
-    """Writes the licences of all linked crates, as `cargo xtask wheel` does."""
+def _licenses(place: Path) -> Path:
+    """Writes the licenses of all linked crates, as `cargo xtask wheel` does."""
     file = place / "LICENSES-THIRD-PARTY.txt"
-    command = ["cargo", "run", "--quiet", "--locked", "--package", "xtask", "--", "licences", str(file)]
+    command = ["cargo", "run", "--quiet", "--locked", "--package", "xtask", "--", "licenses", str(file)]
     command += [*_PACKAGES, "passdock-python"]
     if subprocess.run(command, cwd=_ROOT, check=False).returncode != 0:
-        raise SystemExit("error: could not list the licences of the dependencies; see the output of xtask above")
+        raise SystemExit("error: could not list the licenses of the dependencies; see the output of xtask above")
     return file

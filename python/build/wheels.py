@@ -3,7 +3,7 @@
 `passdock/_dist` has the layout of an installation, so the command and `passdock/__init__.py` find the plugins.
 `backend.py` adds it to maturin's wheel, for pip; `cargo xtask wheel`, `test` and `python` run this file:
 
-    wheels.py --extension FILE --program FILE --plugin FILE… assemble DIRECTORY [--licences FILE] [--platform NAME]
+    wheels.py --extension FILE --program FILE --plugin FILE… assemble DIRECTORY [--licenses FILE] [--platform NAME]
     wheels.py --extension FILE --program FILE --plugin FILE… link
 """
 
@@ -38,19 +38,19 @@ def in_package(program: Path, plugins: list[Path]) -> Files:
     return files
 
 
-def add(wheel: Path, files: Files, *, licences: Path | None = None) -> None:
-    """Adds files to a wheel and to its RECORD, and licences next to the package's own."""
+def add(wheel: Path, files: Files, *, licenses: Path | None = None) -> None:
+    """Adds files to a wheel and to its RECORD, and licenses next to the package's own."""
     new = wheel.with_suffix(".new")
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(new, "w") as archive:
         (record,) = (name for name in old.namelist() if name.endswith(".dist-info/RECORD"))
-        if licences:
-            files = {**files, PurePosixPath(record).parent / "licenses" / licences.name: licences}
+        if licenses:
+            files = {**files, PurePosixPath(record).parent / "licenses" / licenses.name: licenses}
         contents = {info: old.read(info) for info in old.infolist() if info.filename != record}
         _write(archive, contents, files, record)
     new.replace(wheel)
 
 
-def assemble(directory: Path, files: Files, *, licences: Path | None, platform: str | None, level: int) -> Path:
+def assemble(directory: Path, files: Files, *, licenses: Path | None, platform: str | None, level: int) -> Path:
     """Builds a wheel of files that cargo built before. maturin only writes the metadata.
 
     `platform` is the platform tag without the machine: `manylinux_2_28`. Without it, the tag is that of this system.
@@ -68,8 +68,8 @@ def assemble(directory: Path, files: Files, *, licences: Path | None, platform: 
             about.write_text(about.read_text().replace("-linux_", f"-{platform}_"))
         (tag,) = (line.removeprefix("Tag: ") for line in about.read_text().splitlines() if line.startswith("Tag: "))
         said = {info.name / PurePosixPath(file.relative_to(info)): file for file in info.rglob("*") if file.is_file()}
-        if licences:
-            said[PurePosixPath(info.name, "licenses", licences.name)] = licences
+        if licenses:
+            said[PurePosixPath(info.name, "licenses", licenses.name)] = licenses
         directory.mkdir(parents=True, exist_ok=True)
         # Remove older wheels, which a search for a wheel would find, too.
         for older in directory.glob("*.whl"):
@@ -123,7 +123,7 @@ def _main() -> None:
     actions.add_parser("link", help="link it into the checkout")
     wheel = actions.add_parser("assemble", help="make a wheel")
     wheel.add_argument("directory", type=Path, help="where the wheel is put; older ones there are removed")
-    wheel.add_argument("--licences", type=Path, help="the licences of what is linked into all of these")
+    wheel.add_argument("--licenses", type=Path, help="the licenses of what is linked into all of these")
     wheel.add_argument("--platform", help="the system that the wheel is for, as tags name it: manylinux_2_28")
     wheel.add_argument("--level", type=int, default=9, help="how hard to compress, 1 to 9")
     said = parser.parse_args()
@@ -131,7 +131,7 @@ def _main() -> None:
     if said.action == "link":
         link(_ROOT / "python", files)
     else:
-        made = assemble(said.directory, files, licences=said.licences, platform=said.platform, level=said.level)
+        made = assemble(said.directory, files, licenses=said.licenses, platform=said.platform, level=said.level)
         print(made.relative_to(_ROOT) if made.is_relative_to(_ROOT) else made)
 
 

@@ -1,6 +1,6 @@
 """passdock: a host for compiler passes that ship as shared libraries.
 
-Optimise a model::
+Optimize a model::
 
     import passdock
 

@@ -1,4 +1,4 @@
-"""Checks of the methods of a program's classes: signatures, and misspelt names.
+"""Checks of the methods of a program's classes: signatures, and misspelled names.
 
 Imported when the first such class is created.
 """
@@ -37,7 +37,7 @@ def check_arity(function: Callable[..., Any], count: int, what: str, form: str) 
 
 
 def reject_misspelled(cls: type, hooks: Mapping[str, int], prefixes: Sequence[str] = ("",)) -> None:
-    """Rejects methods of a class and its bases that look like misspelt hooks, which would never be called.
+    """Rejects methods of a class and its bases that look like misspelled hooks, which would never be called.
 
     Args:
         cls: The class.

@@ -75,7 +75,7 @@ def optimize(
     pipeline: AnyPipeline | None = None,
     **options: Any,
 ) -> Any:
-    """Optimises a model.
+    """Optimizes a model.
 
     Args:
         model: The path of a file, the bytes of an ONNX model, an ``onnx.ModelProto``, an ``onnx_ir.Model``, a
@@ -84,7 +84,7 @@ def optimize(
         pipeline, options: As for ``run``.
 
     Returns:
-        The report of the run if ``output`` is given. Otherwise the optimised model in the form of the input: bytes for
+        The report of the run if ``output`` is given. Otherwise the optimized model in the form of the input: bytes for
         bytes, a ModelProto for a ModelProto, an ``onnx_ir.Model`` for such a model or a program, text for text, and a
         module for a module or a path.
 
@@ -121,7 +121,7 @@ def _is_text(model: Any) -> bool:
 
 def _taken(model: Any, ends: contextlib.ExitStack, *, outside_data: bool) -> tuple[Module, Callable[[Module], Any]]:
     """Converts a model to a module, and returns it with a function for the reverse conversion. Objects of other
-    packages are recognised by their methods.
+    packages are recognized by their methods.
 
     ends: Cleans up after the reverse conversion.
     """
@@ -152,7 +152,7 @@ def _of_proto(proto: Any) -> tuple[Module, Callable[[Module], Any]]:
     return Module.from_onnx(proto.SerializeToString()), lambda made: kind.FromString(made.to_onnx())
 
 
-# The size of weights in bytes from which a model of onnx_ir is converted through files: a proto is limited to 2 GB.
+# The size of weights in bytes from which a model of onnx_ir is converted through files: a proto is limited to 2 GiB.
 _LARGE = 1 << 30
 
 

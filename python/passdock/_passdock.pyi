@@ -353,7 +353,7 @@ class Module:
     """A module: the functions of a model, by name. ``module["main"]`` is the graph of an ONNX model.
 
     ``str(module)`` is its IR text. A pass returns a new module and leaves its input unchanged. The program may replace
-    functions by ``module["f"] = other["g"]`` and ``update``. A module pass may edit its module: ``mod["main"]`` is a
+    functions with ``module["f"] = other["g"]`` and ``update``. A module pass may edit its module: ``mod["main"]`` is a
     function with the edits of ``passdock.Function``.
 
     Args:
@@ -423,10 +423,10 @@ class Module:
         """The number of ops of all functions and regions, without constants and terminators."""
     @overload
     def get(self, name: _Name) -> Function | None:
-        """Returns the function of a name, or ``default``."""
+        """Returns the function with this name, or ``default``."""
     @overload
     def get(self, name: _Name, default: _T) -> Function | _T:
-        """Returns the function of a name, or ``default``."""
+        """Returns the function with this name, or ``default``."""
     def create(self, name: str, *, kind: str = "fn", like: str | None = "main") -> Function:
         """Creates a function with an empty body, in a module pass. Add parameters and ops, then set its results.
 
@@ -494,7 +494,7 @@ class Op:
     def operand_count(self) -> int:
         """The number of operands, including omitted ones."""
     def operand(self, index: int) -> Value | None:
-        """Returns an operand; None if it is omitted or there are fewer.
+        """Returns an operand; None if it is omitted or the index is too large.
 
         Raises IndexError for a negative index.
         """
@@ -521,7 +521,7 @@ class Op:
     def region_count(self) -> int:
         """The number of regions."""
     def region(self, name: str) -> Region:
-        """Returns the region of a name: ``op.region("then_branch")``.
+        """Returns the region with this name: ``op.region("then_branch")``.
 
         Raises KeyError if there is none.
         """
@@ -533,7 +533,7 @@ class Op:
         """The name of the ONNX node from which the op comes; None if there is none, or several."""
     @property
     def is_pure(self) -> bool:
-        """Whether the op is free of side effects by its definition. Always False outside of passes."""
+        """Whether the op is free of side effects according to its definition. Always False outside of passes."""
     @property
     def callee(self) -> str | None:
         """The name of the called function of the module; None if the op isn't a call."""
@@ -639,7 +639,8 @@ class PassContext:
         makes the pass fail.
         """
     def infer(self, op: Op) -> None:
-        """Infers the types of an op's results by its definition, in a pass. Parts that can't be inferred don't change.
+        """Infers the types of an op's results according to its definition, in a pass. Parts that can't be inferred
+        don't change.
 
         Raises EditError with the definition's message if the op is invalid.
         """
@@ -671,7 +672,7 @@ class PassContext:
         the definition has no body.
         """
     def attr_default(self, op: Op, name: str) -> Any:
-        """Returns the default of an attribute by the op's definition; None if it has none."""
+        """Returns the default of an attribute according to the op's definition; None if it has none."""
     def run_pass(self, module: Module, name: str) -> None:
         """Runs a registered pass on the module of a module pass, with instruments.
 
@@ -803,7 +804,7 @@ class PassHandle:
         """Creates a Sequential of passes."""
     @staticmethod
     def registered(name: str, options: Mapping[str, Any] | None = None) -> PassHandle:
-        """Returns the registered pass of a name, with options."""
+        """Returns the registered pass with this name, with options."""
     @staticmethod
     def from_pipeline(path: _Path, text: str, trust: bool) -> PassHandle:
         """Creates the pass of a pipeline, given its name or path, its text, and whether it is trusted."""
@@ -931,8 +932,8 @@ class Rules:
 
 @final
 class Type:
-    """The type of a value in a function. ``str(type)`` is its IR text, ``f32[n,3,32]``. Types are equal to types with
-    the same text, and to the text.
+    """The type of a value in a function. ``str(type)`` is its IR text, ``f32[n,3,32]``. Two types are equal if
+    their texts are equal. A type is also equal to its text.
     """
 
     @property

@@ -63,8 +63,8 @@ def batch(
         output: The directory for results, which is created if it doesn't exist. Models of a directory keep their
             relative paths.
         jobs: The number of parallel models, each on one thread; by default the number of cores.
-        resume: Whether to skip models that are already done, with the same file, pipeline, options and plugins: those
-            of its passes and instruments, and those with op definitions.
+        resume: Whether to skip models that are already done, with the same file, pipeline, options and plugins. The
+            plugins are those of the pipeline's passes and instruments, and those with op definitions.
         timeout: The time limit of a run in seconds, after which it fails; None for no limit.
         progress: Whether to show a progress bar, if tqdm is installed; or a function that receives each result.
         results: The file of results, by default ``results.jsonl`` in ``output``. ``passdock batch`` uses the same

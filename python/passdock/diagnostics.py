@@ -111,7 +111,7 @@ class Diagnostic:
         return made
 
     def __str__(self) -> str:
-        """Returns the diagnostic as the command prints it, without colours."""
+        """Returns the diagnostic as the command prints it, without colors."""
         return self._text or _passdock.diagnostic_text(self)
 
     def __repr__(self) -> str:

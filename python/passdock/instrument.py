@@ -119,7 +119,7 @@ def pass_instrument(pi_cls: Any = None) -> Any:
     Attributes and methods of the class stay unchanged. A subclass of ``PassInstrument`` is returned as it is.
 
     Raises:
-        TypeError: The argument isn't a class, a method looks like a misspelt callback, or a callback has other
+        TypeError: The argument isn't a class, a method looks like a misspelled callback, or a callback has other
             arguments.
     """
 

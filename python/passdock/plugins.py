@@ -81,9 +81,9 @@ class Vendor:
         for part in attribute.split("."):
             if not hasattr(found, part):
                 # A directory without Python files isn't an attribute of its package.
-                beside = None if base is None else os.path.join(base, *attribute.split("."))
-                if beside is not None and os.path.isdir(beside):
-                    return beside
+                adjacent = None if base is None else os.path.join(base, *attribute.split("."))
+                if adjacent is not None and os.path.isdir(adjacent):
+                    return adjacent
                 raise self._failed(f"`{module.__name__}` has no `{attribute}`")
             found = getattr(found, part)
         # An imported directory is a (namespace) package.

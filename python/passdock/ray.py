@@ -199,7 +199,7 @@ class _Cluster:
         self._given = max_in_flight
         self._in_flight = 0
         self._looked: float | None = None
-        # Retries are decided here, also for terminated processes.
+        # Retries are decided here, even for terminated processes.
         settings: dict[str, Any] = {"num_cpus": num_cpus, "max_retries": 0}
         if runtime_env is not None:
             settings["runtime_env"] = dict(runtime_env)

@@ -118,7 +118,7 @@ class Visitor:
 
 
 def _check(cls: type, base: type, prefix: str) -> None:
-    """Rejects methods that look like misspelt methods of the base, which would never be called."""
+    """Rejects methods that look like misspelled methods of the base, which would never be called."""
     # Not at the top: these imports take longer than this module.
     from ._methods import reject_misspelled
 
@@ -218,7 +218,7 @@ class Functor(Generic[T]):
     """Computes a result for each requested op and value, once, from the results of its operands.
 
     ``visit`` returns the result of a value. It computes the results of all values that it depends on first, operands
-    before users. So a method gets the results of its op's operands by ``visit`` without recursion, however long the
+    before users. So a method gets the results of its op's operands from ``visit`` without recursion, however long the
     chain. Ops and values without a method are passed to ``visit_default``, which raises NotImplementedError by
     default::
 

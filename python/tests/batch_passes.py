@@ -1,4 +1,4 @@
-"""Passes for tests of batches, imported by worker processes. Their behaviour depends on the model's ops."""
+"""Passes for tests of batches, imported by worker processes. Their behavior depends on the model's ops."""
 
 from __future__ import annotations
 

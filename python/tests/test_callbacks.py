@@ -15,7 +15,7 @@ from support import model, recorder
 
 def test_callbacks_in_base_classes_are_checked() -> None:
     """A callback in any base class is called or rejected."""
-    misspelt = type("Misspelt", (), {"run_befor_pass": lambda self, mod, info: None})
+    typo = type("Typo", (), {"run_befor_pass": lambda self, mod, info: None})
     wrong = type("Wrong", (), {"run_before_pass": lambda self, mod: None})
     right = type("Right", (), {"run_before_pass": lambda self, mod, info: None})
     makes: list[Any] = [
@@ -23,8 +23,8 @@ def test_callbacks_in_base_classes_are_checked() -> None:
         lambda base: pass_instrument(type("Mine", (base,), {})),
     ]
     for make in makes:
-        with pytest.raises(TypeError, match=r"Misspelt\.run_befor_pass is never called; did you mean run_before_pass\?"):
-            make(misspelt)
+        with pytest.raises(TypeError, match=r"Typo\.run_befor_pass is never called; did you mean run_before_pass\?"):
+            make(typo)
         with pytest.raises(TypeError, match=r"Mine\.run_before_pass must accept \(self, mod, info\)"):
             make(wrong)
         assert issubclass(make(right), PassInstrument)
@@ -78,8 +78,8 @@ def test_callbacks_cannot_be_set_on_an_instance() -> None:
         ("_run_after", 3, ""),
     ],
 )
-def test_misspelt_callbacks_are_rejected(name: str, arguments: int, meant: str) -> None:
-    """Misspelt callbacks are recognised by name and arguments; other methods are the program's own."""
+def test_misspelled_callbacks_are_rejected(name: str, arguments: int, meant: str) -> None:
+    """Misspelled callbacks are recognized by name and arguments; other methods are the program's own."""
     methods = {1: lambda self: None, 3: lambda self, mod, info: None}
     mine = type("Mine", (), {name: methods[arguments], "result": lambda self: None})
     if not meant:
@@ -99,7 +99,7 @@ def test_misspelt_callbacks_are_rejected(name: str, arguments: int, meant: str) 
         (passdock.walk.Functor, "visit_tupel", "visit_tuple"),
     ],
 )
-def test_misspelt_visit_methods_are_rejected(base: type, name: str, meant: str) -> None:
+def test_misspelled_visit_methods_are_rejected(base: type, name: str, meant: str) -> None:
     mine = {name: lambda self, op: None}
     makes: list[Any] = [
         lambda: type("Mine", (base,), mine),
@@ -113,7 +113,7 @@ def test_misspelt_visit_methods_are_rejected(base: type, name: str, meant: str) 
 
 @pytest.mark.parametrize("base", [passdock.walk.Visitor, passdock.walk.Mutator, passdock.walk.Functor])
 def test_helper_methods_next_to_visit_methods_are_allowed(base: type) -> None:
-    """Helper methods are recognised by name or arguments."""
+    """Helper methods are recognized by name or arguments."""
     names = ["visit_relu", "visit_pool", "visit_conv", "mutate_relu", "enter_scope", "leave_scope", "_visit_ohter"]
     type("Mine", (base,), dict.fromkeys(names, lambda self, op: None))
     type("Mine", (base,), dict.fromkeys(["visit_all", "visit_ohter", "mutate_all"], lambda self: None))

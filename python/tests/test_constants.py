@@ -143,7 +143,7 @@ def test_strings_are_copied() -> None:
 
 @pytest.mark.parametrize("text", ["f32[1000,1000] splat(1.5)", "i64[1000,1000] splat(3)", "bf16[1000,1000] splat(2.0)"])
 def test_splat_is_stored_as_one_element(text: str) -> None:
-    """It has strides of 0 and isn't materialised."""
+    """It has strides of 0 and isn't materialized."""
     created = constant(text)
     assert created.is_splat
     assert len(created.data) == created.numpy().itemsize

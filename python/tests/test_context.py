@@ -161,7 +161,7 @@ def test_r028_string_is_rejected_as_list_of_names(argument: str) -> None:
         PassContext(**{argument: "FoldConstant"})  # type: ignore[arg-type]
 
 
-def test_r029_misspelt_name_raises_on_exit() -> None:
+def test_r029_misspelled_name_raises_on_exit() -> None:
     with pytest.raises(passdock.PassError, match=r"FoldConstnt.*FoldConstant"):
         with PassContext(disabled_pass=["FoldConstnt"]):
             Sequential([recorder([], "A")])(one_function())
@@ -480,16 +480,16 @@ def test_context_operations_match_reference_implementation(
 
     def instruments(fails_of_each: list[frozenset[str]]) -> tuple[list[ModelInstrument], list[Watch]]:
         nonlocal count
-        modelled, real = [], []
+        modeled, real = [], []
         for fails in fails_of_each:
             count += 1
             name = f"i{count}"
-            modelled.append(ModelInstrument(name, fails))
+            modeled.append(ModelInstrument(name, fails))
             real.append(Watch(events, name, {hook: Broken(name) for hook in fails}))
-        return modelled, real
+        return modeled, real
 
     pairs = [instruments(fails_of_each) for fails_of_each in created]
-    model = Model([ModelContext(modelled) for modelled, _ in pairs])
+    model = Model([ModelContext(modeled) for modeled, _ in pairs])
     contexts = [PassContext(instruments=real) for _, real in pairs]
     pass_ = recorder(events, "P")
 
@@ -512,8 +512,8 @@ def test_context_operations_match_reference_implementation(
                 done = happened(lambda at=at: contexts[at].__exit__(None, None, None))
             elif kind == "override":
                 at, fails_of_each = arguments
-                modelled, real = instruments(fails_of_each)
-                expected = model.override(model.contexts[at], modelled)
+                modeled, real = instruments(fails_of_each)
+                expected = model.override(model.contexts[at], modeled)
                 done = happened(lambda at=at, real=real: contexts[at].override_instruments(real))
             else:
                 expected = model.run()
@@ -522,8 +522,8 @@ def test_context_operations_match_reference_implementation(
             current = PassContext.current()
             if model.stack:
                 assert current is contexts[model.contexts.index(model.stack[-1])]
-            for modelled_ctx, ctx in zip(model.contexts, contexts, strict=True):
-                assert [each.name for each in ctx.instruments] == [each.name for each in modelled_ctx.instruments]
+            for modeled_ctx, ctx in zip(model.contexts, contexts, strict=True):
+                assert [each.name for each in ctx.instruments] == [each.name for each in modeled_ctx.instruments]
     finally:
         while model.stack:
             top = model.stack.pop()

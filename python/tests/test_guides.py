@@ -23,7 +23,7 @@ READER = Path(__file__).with_name("read_guide.py")
 READMES = [ROOT / "README.md", ROOT / "python" / "README.md"]
 GUIDES = [*READMES, ROOT / "docs" / "tvm.md", *sorted((ROOT / "docs" / "guides").glob("python-*.md"))]
 #: Packages that a guide needs and that may be missing.
-NEEDS = {"python-optimise-a-model": ("onnx", "onnx_ir", "onnxruntime")}
+NEEDS = {"python-optimize-a-model": ("onnx", "onnx_ir", "onnxruntime")}
 
 
 def follow(steps: list[dict[str, str]], directory: Path) -> list[tuple[list[str], int]]:

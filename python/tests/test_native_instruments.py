@@ -178,6 +178,6 @@ def test_context_returns_the_given_instrument_objects() -> None:
         assert [own is given for own, given in zip(ctx.instruments, [count, timing], strict=True)] == [True, True]
     copied = PassContext(instruments=ctx.instruments)
     assert copied.instruments == (count, timing)
-    # If the program dropped the object, the instrument is found by its behaviour.
+    # If the program dropped the object, the instrument is found by its behavior.
     ctx = PassContext(instruments=[get_instrument("op-count")])
     assert ctx.instruments[0].name == "op-count" and ctx.instruments[0] != count

@@ -91,7 +91,7 @@ def result(model: bytes, size: int) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_program_is_optimised_to_an_onnx_ir_model(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_is_optimized_to_an_onnx_ir_model(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     size = 300_000
     if large:
         monkeypatch.setattr(_optimize, "_LARGE", 4 * size)
@@ -167,8 +167,8 @@ def test_external_data_is_relative_to_the_model(
         passdock.optimize(model, "out.onnx")
         created = Path("out.onnx").read_bytes()
     else:
-        optimised = passdock.optimize(model if kind == "model" else ONNXProgram(model, object()))
-        created = onnx_ir.to_proto(optimised).SerializeToString()
+        optimized = passdock.optimize(model if kind == "model" else ONNXProgram(model, object()))
+        created = onnx_ir.to_proto(optimized).SerializeToString()
     assert result(created, 2).tolist() == [12, 12]
     # The model isn't changed, nor is the location of its data.
     assert onnx_ir.to_proto(model).SerializeToString() == before

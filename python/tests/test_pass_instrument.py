@@ -160,7 +160,7 @@ def test_list_pass_configs() -> None:
     assert configs == passdock.list_configs()
 
 
-def labelled(events: list[str], broken: str = "", hook: str = "") -> list[Watch]:
+def labeled(events: list[str], broken: str = "", hook: str = "") -> list[Watch]:
     """Returns three instruments, one of which fails in a callback."""
     error = RuntimeError("Just a dummy error")
     return [Watch(events, name, {hook: error} if name == broken else None) for name in ("%1", "%2", "%3")]
@@ -169,7 +169,7 @@ def labelled(events: list[str], broken: str = "", hook: str = "") -> list[Watch]
 def test_enter_pass_ctx_exception() -> None:
     """TVM's case of this name (rule 111)."""
     events: list[str] = []
-    ctx = PassContext(instruments=labelled(events, "%2", "enter"))
+    ctx = PassContext(instruments=labeled(events, "%2", "enter"))
     with pytest.raises(RuntimeError, match="Just a dummy error"), ctx:
         raise AssertionError("the context isn't entered")
     assert events == ["%1 enter", "%2 enter", "%1 exit"]
@@ -183,7 +183,7 @@ def test_enter_pass_ctx_exception_global() -> None:
     events: list[str] = []
     current = PassContext.current()
     with pytest.raises(RuntimeError, match="Just a dummy error"):
-        current.override_instruments(labelled(events, "%2", "enter"))
+        current.override_instruments(labeled(events, "%2", "enter"))
     assert not current.instruments
     assert events == ["%1 enter", "%2 enter", "%1 exit"]
 
@@ -191,7 +191,7 @@ def test_enter_pass_ctx_exception_global() -> None:
 def test_exit_pass_ctx_exception() -> None:
     """TVM's case of this name (rule 113)."""
     events: list[str] = []
-    ctx = PassContext(instruments=labelled(events, "%2", "exit"))
+    ctx = PassContext(instruments=labeled(events, "%2", "exit"))
     with pytest.raises(RuntimeError, match="Just a dummy error"), ctx:
         events.clear()
     assert events == ["%1 exit", "%2 exit"]
@@ -204,10 +204,10 @@ def test_exit_pass_ctx_exception_global() -> None:
     """TVM's case of this name (rule 124)."""
     events: list[str] = []
     current = PassContext.current()
-    current.override_instruments(labelled(events, "%2", "exit"))
+    current.override_instruments(labeled(events, "%2", "exit"))
     events.clear()
     with pytest.raises(RuntimeError, match="Just a dummy error"):
-        current.override_instruments(labelled(events))
+        current.override_instruments(labeled(events))
     assert not current.instruments
     assert events == ["%1 exit", "%2 exit"]
 
@@ -225,7 +225,7 @@ def test_should_run_exception() -> None:
     events: list[str] = []
     with (
         pytest.raises(RuntimeError, match="Just a dummy error"),
-        PassContext(instruments=labelled(events, "%2", "should_run")),
+        PassContext(instruments=labeled(events, "%2", "should_run")),
     ):
         events.clear()
         recorder(events, "transform")(model())
@@ -239,7 +239,7 @@ def test_run_before_exception() -> None:
     events: list[str] = []
     with (
         pytest.raises(RuntimeError, match="Just a dummy error"),
-        PassContext(instruments=labelled(events, "%2", "before")),
+        PassContext(instruments=labeled(events, "%2", "before")),
     ):
         recorder(events, "transform")(model())
     assert [event for event in events if "should_run" not in event and "enter" not in event] == [
@@ -257,7 +257,7 @@ def test_run_after_exception() -> None:
     events: list[str] = []
     with (
         pytest.raises(RuntimeError, match="Just a dummy error"),
-        PassContext(instruments=labelled(events, "%2", "after")),
+        PassContext(instruments=labeled(events, "%2", "after")),
     ):
         recorder(events, "transform")(model())
     after = events[events.index("transform") :]
@@ -267,7 +267,7 @@ def test_run_after_exception() -> None:
 
 
 def test_instrument_call_sequence() -> None:
-    """TVM's case of this name (rules 97, 98): in the order of the list, also when the context is left."""
+    """TVM's case of this name (rules 97, 98): in the order of the list, even when the context is left."""
     events: list[str] = []
     with PassContext(instruments=[Watch(events, "%1"), Watch(events, "%2")]):
         recorder(events, "transform1")(model())
@@ -473,15 +473,15 @@ def test_r168_decorator_creates_instrument_classes() -> None:
         PassContext(instruments=5)  # type: ignore[arg-type]
 
 
-def test_r169_misspelt_callbacks_are_rejected() -> None:
+def test_r169_misspelled_callbacks_are_rejected() -> None:
     """FIX. A callback with a similar but wrong name, or with other parameters, is rejected when the class is made.
 
     TVM: the former is never called, the latter fails when it is called.
     """
-    with pytest.raises(TypeError, match=r"Misspelt\.run_befor_pass is never called; did you mean run_before_pass\?"):
+    with pytest.raises(TypeError, match=r"Misspelled\.run_befor_pass is never called; did you mean run_before_pass\?"):
 
         @pass_instrument
-        class Misspelt:
+        class Misspelled:
             def run_befor_pass(self, mod: Module, info: PassInfo) -> None:
                 pass
 

@@ -58,7 +58,7 @@ def kinds(mod: Module) -> list[str]:
     return [op.name for op in mod["main"].ops]
 
 
-def test_module_is_optimised() -> None:
+def test_module_is_optimized() -> None:
     mod = Module.from_text(CHAIN)
     after = optimize(mod)
     assert kinds(after) == ["onnx.Relu"]

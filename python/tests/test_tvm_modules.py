@@ -66,7 +66,7 @@ assert "Later" in dir(relax.transform)
     assert ran.returncode == 0, ran.stderr
 
 
-def test_misspelt_pass_error_has_a_suggestion() -> None:
+def test_misspelled_pass_error_has_a_suggestion() -> None:
     transform: Any = relax.transform
     with pytest.raises(
         AttributeError,

@@ -87,13 +87,13 @@ def message_of(vendor: Vendor) -> str:
 
 
 def test_broken_vendor_error_has_the_cause(site: Path) -> None:
-    install(site, "raises = raises_passdock", "raises_passdock", "raise ValueError('no licence')")
+    install(site, "raises = raises_passdock", "raises_passdock", "raise ValueError('no license')")
     install(site, "lacks = lacks_passdock:nothing", "lacks_passdock")
     install(site, "exits = exits_passdock", "exits_passdock", "raise SystemExit(3)")
     home = install(site, "empty = empty_passdock", "empty_passdock")
     listed = passdock.plugins()
     assert message_of(listed["raises"]) == (
-        "cannot use plugins `raises` of raises-passdock 1.2: ValueError: no licence (entry point `raises_passdock`)"
+        "cannot use plugins `raises` of raises-passdock 1.2: ValueError: no license (entry point `raises_passdock`)"
     )
     assert ": SystemExit: 3 " in message_of(listed["exits"])
     assert "`lacks_passdock` has no `nothing`" in message_of(listed["lacks"])

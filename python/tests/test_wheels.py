@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 import wheels
 
-wheel, program, plugin, licences = map(Path, sys.argv[1:])
-wheels.add(wheel, wheels.in_package(program, [plugin]), licences=licences)
+wheel, program, plugin, licenses = map(Path, sys.argv[1:])
+wheels.add(wheel, wheels.in_package(program, [plugin]), licenses=licenses)
 """
 
 

@@ -473,7 +473,7 @@ static void spoil_table(void) {
 const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host, passdock_attach *attach) {
     host = the_host;
     if (is("rejects")) {
-        attach->reason = passdock_text("no licence found");
+        attach->reason = passdock_text("no license found");
         return NULL;
     }
     if (is("rejects without a word")) return NULL;

@@ -10,7 +10,7 @@ enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, SILENT, SILENT_
 static const passdock_host *host;
 
 /* Uses an optional extension of the host as if every host had it. */
-static passdock_status analyse(const passdock_function_ref *function) {
+static passdock_status analyze(const passdock_function_ref *function) {
     passdock_column column;
     const passdock_analysis_api *analyses =
         host->get_extension(host, passdock_text(PASSDOCK_ANALYSIS_EXTENSION));
@@ -62,7 +62,7 @@ static passdock_status work(void *state, passdock_context *context,
     case REFUSE_OPTION:
         reject(context);
         return PASSDOCK_STATUS_CONFIG;
-    case EXTENSION: return analyse(function);
+    case EXTENSION: return analyze(function);
     default: break;
     }
     return PASSDOCK_OK;

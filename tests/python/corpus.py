@@ -6,7 +6,7 @@ models in onnx's wheel; crafted models (`crafted`); and real ones.
 `passdock-corpus` writes the results for all of them in one process, and this
 script compares them. A model keeps its bytes if nothing changes, its fields
 when it is re-encoded or converted to text, and every other record when one op
-changes. An optimised model keeps its interface. onnx's checker must accept a
+changes. An optimized model keeps its interface. onnx's checker must accept a
 result if it accepted the model. Completely folded models must give ONNX's
 expected results, and unsupported ops must be unchanged.
 """
@@ -110,12 +110,12 @@ def judged(corpus, created, report):
         files = {kind: created / f"{name}.{kind}.onnx" for kind in judge.CHECKS}
         for check, why in judge.judge(given, files, findings, checker, like):
             tally.note(name, check, why)
-        optimised = files["optimised"]
-        if name in corpus.cases and optimised.exists():
-            word, why = folding.folded(optimised, corpus.cases[name])
+        optimized = files["optimized"]
+        if name in corpus.cases and optimized.exists():
+            word, why = folding.folded(optimized, corpus.cases[name])
             tally.note(name, "folded", why, word)
         elif handmade and handmade.runs:
-            tally.note(name, "same results", outputs.same_outputs(given, optimised)["why"])
+            tally.note(name, "same results", outputs.same_outputs(given, optimized)["why"])
     for name in corpus.unfrozen:
         tally.note(name, "folded", None, "left alone")
     return tally

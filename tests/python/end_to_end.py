@@ -3,7 +3,7 @@
 
 For each model: a pass that changes nothing gives the same bytes; a re-encoded
 file has the same fields; renaming a node changes no other byte; after
-conversion to text and back, and after optimisation, the model computes the
+conversion to text and back, and after optimization, the model computes the
 same. Prints a line for each check.
 """
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples" / "models"
 # Passes of plugins that leave some models unchanged.
 QUIET = ["tir.transform.UnrollLoop", "hello.transform.FuseDoubleRelu"]
-OPTIMISE = [
+OPTIMIZE = [
     "relax.transform.InferType",
     "relax.transform.FoldConstant",
     "relax.transform.CanonicalizeBindings",
@@ -120,9 +120,9 @@ def as_text(passdock, model, out):
     return f"{text.stat().st_size} bytes of text"
 
 
-def optimised(passdock, model, out):
-    """Checks that the optimised model computes the same and has the same interface."""
-    report = passdock.run(model, out, "--passes", ",".join(OPTIMISE))
+def optimized(passdock, model, out):
+    """Checks that the optimized model computes the same and has the same interface."""
+    report = passdock.run(model, out, "--passes", ",".join(OPTIMIZE))
     found = expect(outputs.same_outputs(model, out))
     ops = report["model"]
     return f"{ops['ops_before']} ops to {ops['ops_after']}, error {found['largest_error']:.0e} in {found['runs']} runs"
@@ -130,7 +130,7 @@ def optimised(passdock, model, out):
 
 def accurate(passdock, model, out):
     """Checks that the example model's accuracy is unchanged."""
-    passdock.run(model, out, "--passes", ",".join([*OPTIMISE, QUIET[1]]))
+    passdock.run(model, out, "--passes", ",".join([*OPTIMIZE, QUIET[1]]))
     test_set = EXAMPLES / "digits_inputs.npy", EXAMPLES / "digits_labels.npy"
     before, after = (expect(outputs.accuracy(path, *test_set, 0.95)) for path in (model, out))
     if before != after:
@@ -155,9 +155,9 @@ def main():
     args.work_dir.mkdir(parents=True, exist_ok=True)
     passdock = Passdock(args.passdock, args.renamer, args.plugin_dir, args.work_dir)
     if args.models:
-        models, checks = sorted(args.models.glob("*.onnx")), [identity, dropped_spans, renamed, as_text, optimised]
+        models, checks = sorted(args.models.glob("*.onnx")), [identity, dropped_spans, renamed, as_text, optimized]
     else:
-        models, checks = [EXAMPLES / "digits.onnx"], [identity, dropped_spans, renamed, as_text, optimised, accurate]
+        models, checks = [EXAMPLES / "digits.onnx"], [identity, dropped_spans, renamed, as_text, optimized, accurate]
     if not models:
         print(f"there is no model in {args.models}")
         return 1

@@ -198,7 +198,7 @@ def transformer(opset, norm, gelu, tokens=6, blocks=2, **sizes):
 
 
 def masked_transformer(opset, batch, tokens, blocks=2):
-    """Returns a model with blocks of attention with a mask, normalised after each sum."""
+    """Returns a model with blocks of attention with a mask, normalized after each sum."""
     b = Builder(opset)
     y, mask = b.layer_norm(b.given(batch, tokens, b.width)), b.mask(batch, tokens)
     for _ in range(blocks):

@@ -142,7 +142,7 @@ def reductions():
             yield f"named.{name}", opset, "float float16 double", left, f"{body.format(sum=total)} y = Add(x, r)"
 
 
-def normalisations():
+def normalizations():
     for (mean, (text, opset)), square, (deviation, ending), (tail, end) in itertools.product(
         MEANS.items(), ("Mul(d, d)", "Pow(d, two)"), DEVIATIONS.items(), TAILS.items()
     ):
@@ -165,7 +165,7 @@ def deviation(x, axes, epsilon="epsilon"):
     return f"m = ReduceMean<axes={axes}>({x}) d = Sub({x}, m) {squares}"
 
 
-def more_normalisations():
+def more_normalizations():
     name, layer = "layer_norm", "LayerNormalization"
     factors = deviation("x", [-1]) + " i = Reciprocal(w)"
     shifted = "k = Mul(i, scale) a = Mul(x, k) b = Mul(m, k)"
@@ -187,8 +187,8 @@ def more_normalisations():
 def all_cases():
     yield from ACTIVATIONS
     yield from reductions()
-    yield from normalisations()
-    yield from more_normalisations()
+    yield from normalizations()
+    yield from more_normalizations()
 
 
 def constants(dtype):

@@ -4,7 +4,7 @@
     python fusions.py --passdock PASSDOCK --work-dir DIRECTORY [--models DIRECTORY]
 
 Transformer blocks, QDQ models and the models of a directory go through the pipeline `default`. ONNX Runtime
-optimises each model and its result. A fused kernel may only disappear if another kernel of its kind replaces it, or if
+optimizes each model and its result. A fused kernel may only disappear if another kernel of its kind replaces it, or if
 the number of ops that it replaces doesn't increase. A kernel that includes an additional op may also disappear if the
 graph has one node fewer elsewhere. The result must not have more nodes than the original. Its nodes keep the metadata of
 the original's nodes, and a second run changes nothing.
@@ -47,19 +47,19 @@ WIDER = [
 ]
 
 
-def optimised(path, level, work):
-    """Counts the nodes of ONNX Runtime's optimised graph by operator, including subgraphs; None if it fails."""
+def optimized(path, level, work):
+    """Counts the nodes of ONNX Runtime's optimized graph by operator, including subgraphs; None if it fails."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, f"ORT_ENABLE_{level}")
-    options.optimized_model_filepath = str(work / "optimised.onnx")
+    options.optimized_model_filepath = str(work / "optimized.onnx")
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     try:
         onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except Exception:  # onnxruntime has many error classes; its optimiser fails on some models
+    except Exception:  # onnxruntime has many error classes; its optimizer fails on some models
         return None
     found = collections.Counter()
-    graphs = [onnx.load(work / "optimised.onnx", load_external_data=False).graph]
+    graphs = [onnx.load(work / "optimized.onnx", load_external_data=False).graph]
     while graphs:
         for node in graphs.pop().node:
             found[node.op_type] += 1
@@ -71,7 +71,7 @@ def optimised(path, level, work):
 def lost(before, after):
     """Describes a kernel that the second graph lost, or None."""
     if before is None or after is None:
-        return None if before is None else "ONNX Runtime optimises the original and not this"
+        return None if before is None else "ONNX Runtime optimizes the original and not this"
     alone = {name: name.removeprefix("QLinear") for name in sorted(before) if name.startswith("QLinear")}
     saved = before.total() - after.total()
     kinds = [(*kind, 0) for kind in [*KINDS, *alone.items()]] + [(*kind, max(saved, 0)) for kind in WIDER]
@@ -126,7 +126,7 @@ def main():
                 wrong += 1
                 print(f"{name}, {what}: {why}")
         for level in LEVELS:
-            before, after = (optimised(each, level, args.work_dir) for each in (path, created / f"{name}.onnx"))
+            before, after = (optimized(each, level, args.work_dir) for each in (path, created / f"{name}.onnx"))
             kernels += before or {}
             why = lost(before, after)
             if why:

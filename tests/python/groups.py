@@ -2,7 +2,7 @@
 """Checks models whose ops are fused into groups, partitioned, and inlined again.
 
 Each model goes through `FuseOps`, and through `AnnotateTarget`, `MergeRegions` and `PartitionGraph`. onnx's checker must
-accept a result if it accepted the model, and ONNX Runtime without optimisation must compute the same. A fused model that
+accept a result if it accepted the model, and ONNX Runtime without optimization must compute the same. A fused model that
 was written and read goes through `DefuseOps`: its text must be the model's, except for the `ir_version`, the order of
 records in `extra`, and the position of constants. `--models` is a directory of real models.
 

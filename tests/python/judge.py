@@ -132,7 +132,7 @@ def numbers(records):
     return f"records {[number for number, _, _ in records[:5]]}"
 
 
-def optimised(given, created):
+def optimized(given, created):
     """Checks that the interface and all parts that no pass touched are unchanged, and that unfoldable nodes remain."""
     before, after = fields.read(given), fields.read(created)
     why = whole_model(before, after) or interface(before.graph, after.graph)
@@ -358,7 +358,7 @@ CHECKS = {
     "attribute": attribute,
     "value": renamed_value,
     "replaced": replaced,
-    "optimised": optimised,
+    "optimized": optimized,
 }
 
 

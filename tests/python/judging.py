@@ -343,7 +343,7 @@ CHECKS = [
 ]
 
 # Real models with features that make shrinking hard: computed shapes, thousands of ops, branches, and rejected sizes.
-# In the other models, normalisations hide the wrong factor.
+# In the other models, normalizations hide the wrong factor.
 REAL = ["ts_bert_micro", "ts_swin_micro", "light_densenet121", "silero_16k_op15"]
 
 

@@ -4,7 +4,7 @@
 
 Each variant is a decoder with external data. Memory is the peak outside of mapped files, minus that of a decoder with one narrow
 layer. It may be a quarter of the data file, or all of it if weights are folded, and at most 500 MB. CPU time is printed next to
-that of ONNX Runtime's basic offline optimisation, which writes the model like passdock; `--ratio` is the maximum ratio.
+that of ONNX Runtime's basic offline optimization, which writes the model like passdock; `--ratio` is the maximum ratio.
 """
 
 import argparse
@@ -157,7 +157,7 @@ def measured(command):
 
 
 def onnxruntime(given, created):
-    """Runs ONNX Runtime's basic offline optimisation, with external data."""
+    """Runs ONNX Runtime's basic offline optimization, with external data."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -1,4 +1,4 @@
-"""Compares the results of two models in onnxruntime without optimisation.
+"""Compares the results of two models in onnxruntime without optimization.
 
 Inputs are random with a fixed seed. Open sizes of the interface are tried from
 a short list until the original runs. The rules are the same for every model.

@@ -36,7 +36,7 @@ def onnxscript(given):
 
 
 def onnxruntime(given):
-    """Runs ONNX Runtime's offline optimiser. Basic is the last level whose results other runtimes accept."""
+    """Runs ONNX Runtime's offline optimizer. Basic is the last level whose results other runtimes accept."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -3,7 +3,7 @@
 
 Each case is a seed, which determines a small model of many operators (`random_ops`) and a random list of passes, possibly
 with repetitions. passdock must exit with 0 with `--verify changed`; onnx's checker must accept the result if it accepted
-the model; the interface must be the same; ONNX Runtime without optimisation must compute the same within the tolerances
+the model; the interface must be the same; ONNX Runtime without optimization must compute the same within the tolerances
 of docs/numerics.md, also in float16 after ToMixedPrecision; and random ops must not be merged. For a failed case the
 model, the result and a minimal list of passes are kept.
 
@@ -59,7 +59,7 @@ COUNT = 200
 # If ONNX Runtime can't run more of the models, the generator is wrong.
 UNUSABLE = 0.1
 # The additional tolerance to docs/numerics.md for cancellation of large numbers.
-CANCELLED = 1e-4
+CANCELED = 1e-4
 SHOWN = 10
 # The number of models for a spoiler, and how many of them must detect it.
 SPOILED, NOTICED = 50, 5
@@ -222,7 +222,7 @@ def results_differ(model, before, out, allowed):
 
 
 def nearly(x, y):
-    return x.shape == y.shape and x.dtype == y.dtype and np.allclose(x, y, rtol=0, atol=CANCELLED, equal_nan=True)
+    return x.shape == y.shape and x.dtype == y.dtype and np.allclose(x, y, rtol=0, atol=CANCELED, equal_nan=True)
 
 
 def main():

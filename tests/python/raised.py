@@ -206,8 +206,8 @@ def regions():
     yield "loop", model([node], 11, (2, 3), constants=[("n", np.int64(3))]), None
     own = [helper.make_opsetid("", 14)]
     nodes = [helper.make_node("ReduceMean", ["a"], ["m"], axes=[-1]), helper.make_node("Sub", ["a", "m"], ["b"])]
-    function = helper.make_function("own", "Centre", ["a"], ["b"], nodes, own)
-    call = helper.make_node("Centre", ["x"], ["y"], domain="own")
+    function = helper.make_function("own", "Center", ["a"], ["b"], nodes, own)
+    call = helper.make_node("Center", ["x"], ["y"], domain="own")
     yield "function", model([call], 14, functions=[function]), None
 
 

@@ -3,7 +3,7 @@
 
 Each case is a seed. The pattern of a rule is taken from its pass, and becomes ops of random types and sizes between other
 ops, in a model's graph, a branch, a loop or a function. passdock rewrites all models in one process (`passdock-rules`).
-ONNX Runtime runs them here without optimisation; where it has no kernel, ONNX's reference implementation does. For a
+ONNX Runtime runs them here without optimization; where it has no kernel, ONNX's reference implementation does. For a
 failed case the model, the result and the reason are kept.
 
     random_rules.py --tool EXE --work-dir DIR [--count N] [--seed FIRST] [--least N]

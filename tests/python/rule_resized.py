@@ -41,17 +41,17 @@ def recurrent(p):
     direction = b.pick([None, "forward", "reverse", "bidirectional"])
     ways, size, hidden = 2 if direction == "bidirectional" else 1, b.rng.randint(1, 3), b.rng.randint(1, 3)
     rows = GATES[p.op] * hidden
-    learnt = lambda shape: b.constant(b.numbers(dtype, shape, small=True), dtype)
+    learned = lambda shape: b.constant(b.numbers(dtype, shape, small=True), dtype)
     x = p.get(0, lambda: b.data(dtype, (turns, batch, size), constants=False))
-    operands = [x, p.get(1, lambda: learnt((ways, rows, size))), p.get(2, lambda: learnt((ways, rows, hidden)))]
-    operands.append(p.get(3, lambda: learnt((ways, 2 * rows)), 0.4))
+    operands = [x, p.get(1, lambda: learned((ways, rows, size))), p.get(2, lambda: learned((ways, rows, hidden)))]
+    operands.append(p.get(3, lambda: learned((ways, 2 * rows)), 0.4))
     has_lengths = isinstance(turns, int) and isinstance(batch, int) and b.chance(0.2)
     operands.append(b.constant([b.rng.randint(1, turns) for _ in range(batch)], T.INT32) if has_lengths else None)
     whole = (ways, batch, hidden)
     operands.append(p.get(5, lambda: state(b, x, whole), 0.1))
     if p.op == "LSTM":
         operands.append(p.get(6, lambda: state(b, x, whole), 0.2))
-        operands.append(p.get(7, lambda: learnt((ways, 3 * hidden)), 0.8))
+        operands.append(p.get(7, lambda: learned((ways, 3 * hidden)), 0.8))
     results = [(dtype, (turns, ways, batch, hidden)), (dtype, whole), (dtype, whole)]
     return b.node(p.op, operands, results[: len(p.node["results"])], hidden_size=hidden, direction=direction)
 
@@ -68,7 +68,7 @@ def resize(p):
     rank = len(x.shape)
     if not rank or 0 in x.shape or "m" in x.shape:
         raise Unsuited("nothing to resize")
-    # ONNX's reference implementation multiplies neighbouring elements by 0.
+    # ONNX's reference implementation multiplies neighboring elements by 0.
     b.kernels_only = True
     fixed = all(isinstance(dim, int) for dim in x.shape)
     times = [2 if isinstance(dim, int) and b.chance(0.07) else 1 for dim in x.shape]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs small models through SimplifyInference, FoldConstant and CombineParallel passes, and checks them with onnxruntime.
 
-The models have normalisations and Dropouts of each version, cases that other folders break, and products with several
+The models have normalizations and Dropouts of each version, cases that other folders break, and products with several
 weights. After each the expected ops must be left, the results must be the same, the file may grow by at most 1 %, and a
 second run must change nothing.
 """

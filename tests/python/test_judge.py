@@ -101,8 +101,8 @@ class Judge(unittest.TestCase):
 
         self.spoilt(judge.replaced, "more than one node", two)
 
-    def test_optimisation_must_preserve_metadata(self):
-        self.assertIsNone(self.judged(judge.optimised))
+    def test_optimization_must_preserve_metadata(self):
+        self.assertIsNone(self.judged(judge.optimized))
         cases = {
             "doc_string": lambda m: m.ClearField("doc_string"),
             "metadata_props": lambda m: m.metadata_props.pop(),
@@ -121,7 +121,7 @@ class Judge(unittest.TestCase):
         }
         for sentence, spoil in cases.items():
             with self.subTest(sentence):
-                self.spoilt(judge.optimised, sentence, spoil)
+                self.spoilt(judge.optimized, sentence, spoil)
 
     def test_checker_errors_are_reported(self):
         self.made.write_bytes(self.given.read_bytes())

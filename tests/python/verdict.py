@@ -4,7 +4,7 @@
     verdict.py GIVEN [MADE]
 
 Ops are counted in all graphs, and in a function's body for each call, without Constant, which needs no work. Results are
-those of the original model in ONNX Runtime without optimisation.
+those of the original model in ONNX Runtime without optimization.
 """
 
 import json
@@ -22,7 +22,7 @@ import outputs
 BINDINGS = 3
 # The maximum seconds for timing a pair of models, and the maximum number of runs of each.
 SECONDS, RUNS = 4.0, 400
-# A difference is rounding if it is at most this multiple of the difference by ONNX Runtime's own optimisations.
+# A difference is rounding if it is at most this multiple of the difference by ONNX Runtime's own optimizations.
 ROUNDING = 2
 
 
@@ -65,8 +65,8 @@ def complaint(path):
     return None
 
 
-def optimised(path):
-    """Returns a session with optimisation, like a user's."""
+def optimized(path):
+    """Returns a session with optimization, like a user's."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
@@ -132,7 +132,7 @@ def verdict(given, created):
         return found
     try:
         why, found["error"] = farthest(a, runs, outputs.session(created))
-        pair = [optimised(given), optimised(created)]
+        pair = [optimized(given), optimized(created)]
     except Exception as error:  # onnxruntime has many error classes; the result doesn't run
         return {**found, "different": str(error).replace("\n", " ")[:200]}
     if why and found["error"] > 0:

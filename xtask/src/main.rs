@@ -7,7 +7,7 @@
 
 mod abi;
 mod docs;
-mod licences;
+mod licenses;
 mod project;
 mod shell;
 mod steps;
@@ -46,8 +46,8 @@ fn run(arguments: &[String]) -> Result<bool> {
         ["generate"] => abi::generate(&project).map(|()| true),
         ["tidy"] => tidy::tidy(&project).map(|()| true),
         ["docs", directory] => docs::write(&project, Path::new(directory)).map(|()| true),
-        ["licences", file, ref packages @ ..] if !packages.is_empty() => {
-            licences::write(&project, Path::new(file), packages).map(|()| true)
+        ["licenses", file, ref packages @ ..] if !packages.is_empty() => {
+            licenses::write(&project, Path::new(file), packages).map(|()| true)
         }
         [] | ["help" | "--help" | "-h"] => {
             println!("{}", table.usage());

@@ -107,8 +107,8 @@ impl Table {
             ),
             ("docs DIR", "write the user documentation, as in archives"),
             (
-                "licences FILE PACKAGE…",
-                "write the licences of all packages linked into PACKAGE…",
+                "licenses FILE PACKAGE…",
+                "write the licenses of all packages linked into PACKAGE…",
             ),
             ("deep", "run all of the following steps"),
         ]

@@ -15,7 +15,7 @@ fn fuse_double_relu(f: &mut Function, _cx: &PassContext) -> PassResult {
 plugin! {
     name: "hello",
     passes: [
-        /// Replaces `Relu(Relu(x))` by `Relu(x)`.
+        /// Replaces `Relu(Relu(x))` with `Relu(x)`.
         function "hello.transform.FuseDoubleRelu" => fuse_double_relu { opt_level: 1, phase: "simplify" },
     ],
 }

@@ -1,4 +1,4 @@
-//! Output for users: tables, times and diagnostics, with colour on terminals.
+//! Output for users: tables, times and diagnostics, with color on terminals.
 //!
 //! All output of the command goes through this module, which escapes it for terminals. Names and strings from files and
 //! plugins are untrusted.
@@ -26,7 +26,7 @@ pub(crate) fn print(text: &str) {
     write_out(&terminal::safe(text));
 }
 
-/// Writes a diff to standard output, with colour if enabled.
+/// Writes a diff to standard output, with color if enabled.
 pub(crate) fn print_diff(text: &str) {
     match has_color() {
         true => write_out(&diff::colored(text)),
@@ -253,12 +253,12 @@ pub(crate) fn set_color(color: Color) {
     _ = COLOR.set(color);
 }
 
-/// Returns `true` if output on standard output is coloured.
+/// Returns `true` if output on standard output is colored.
 pub(crate) fn has_color() -> bool {
     supports_color(StandardOutput::is_terminal())
 }
 
-/// Returns `true` if output on standard error is coloured.
+/// Returns `true` if output on standard error is colored.
 pub(crate) fn error_has_color() -> bool {
     supports_color(io::stderr().is_terminal())
 }

@@ -1,4 +1,4 @@
-//! Rendering of diagnostics for terminals, with underlined source and optional colour.
+//! Rendering of diagnostics for terminals, with underlined source and optional color.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! Escaping of untrusted text for terminals, and detection of colour support.
+//! Escaping of untrusted text for terminals, and detection of color support.
 //!
 //! All output for users is escaped here once. [`Diagnostic::render`] and the diffs of the core's instruments escape
-//! their text themselves, because they add colours afterwards. IR text needs no escaping: the printer escapes hidden
+//! their text themselves, because they add colors afterwards. IR text needs no escaping: the printer escapes hidden
 //! characters in strings.
 //!
 //! [`Diagnostic::render`]: crate::Diagnostic::render
@@ -53,7 +53,7 @@ pub fn shortened(mut text: String, longest: usize) -> String {
     text
 }
 
-/// Returns `true` if a stream supports colours: a terminal that isn't dumb, unless `NO_COLOR` is set.
+/// Returns `true` if a stream supports colors: a terminal that isn't dumb, unless `NO_COLOR` is set.
 pub fn supports_color(is_terminal: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     is_terminal && !dumb && std::env::var_os("NO_COLOR").is_none()

@@ -43,7 +43,7 @@ fn unified_function(name: &str, old: Option<&Function>, new: Option<&Function>) 
     difference(&format!("@{name}"), &old, &new)
 }
 
-/// Colours a diff for terminals. Control characters are escaped.
+/// Colors a diff for terminals. Control characters are escaped.
 pub fn colored(diff: &str) -> String {
     let diff = terminal::safe(diff);
     let color = |line: &str| match line.trim_start().as_bytes().first() {

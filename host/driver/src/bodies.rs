@@ -110,8 +110,8 @@ pub fn put_functions(
     Ok(opsets(module).max().filter(|_| is_mixed))
 }
 
-/// Replaces the body of the function that a function pass edits by that of a function of a [`body_for`]. The other
-/// functions of `part` are added to the pass's module.
+/// Replaces the body of the function that a function pass edits with the body of a function that [`body_for`] created.
+/// The other functions of `part` are added to the pass's module.
 ///
 /// # Errors
 /// If the signatures differ, or the meaning of an op would change. Nothing is changed then.

@@ -24,7 +24,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// Reads a file that [`open`] accepts.
 ///
 /// # Errors
-/// As [`open`].
+/// See [`open`].
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a file as UTF-8.
 ///
 /// # Errors
-/// As [`open`], and if the file isn't UTF-8.
+/// See [`open`]; also if the file isn't UTF-8.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
 }

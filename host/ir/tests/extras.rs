@@ -254,7 +254,7 @@ fn fused_op_keeps_extras_of_the_replaced_op() {
     }
 }
 
-/// A copy keeps the extras, also in another module's function.
+/// A copy keeps the extras, even in another module's function.
 #[test]
 fn clones_keep_extras() {
     let source = text::parse(

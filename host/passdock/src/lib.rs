@@ -115,7 +115,7 @@ pub use passdock_files as files;
 /// Its `PassContext` and `PassError` are the pass's view of the run and of errors. The program's counterparts are
 /// [`PassContext`] and [`PassError`] of this crate.
 ///
-/// The examples below are from plugins. In a program, replace `passdock_plugin_api` by `passdock::sdk`.
+/// The examples below are from plugins. In a program, replace `passdock_plugin_api` with `passdock::sdk`.
 pub mod sdk {
     pub use passdock_plugin_api::*;
 }

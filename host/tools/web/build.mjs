@@ -1,4 +1,4 @@
-// Makes `../assets/page.html` of the sources: one file, the worker inside it, and the licences of what it is made with.
+// Makes `../assets/page.html` of the sources: one file, the worker inside it, and the licenses of what it is made with.
 // `node build.mjs --check` says whether the file is as the sources make it.
 
 import { createHash } from "node:crypto";
@@ -10,7 +10,7 @@ import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const page = join(here, "../assets/page.html");
-const licences = join(here, "../assets/LICENCES.txt");
+const licenses = join(here, "../assets/LICENSES.txt");
 
 /** What the page is made with, and ships. */
 const LIBRARIES = ["@dagrejs/dagre", "@dagrejs/graphlib"];
@@ -42,7 +42,7 @@ const worker = {
   },
 };
 
-function licenceTexts() {
+function licenseTexts() {
   const texts = LIBRARIES.map((name) => {
     const folder = join(here, "node_modules", name);
     const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -54,7 +54,7 @@ function licenceTexts() {
 }
 
 async function made() {
-  const legal = licenceTexts();
+  const legal = licenseTexts();
   // What would end the element must not stand in it.
   const code = (await bundled("src/main.ts", [worker])).replaceAll("</script", "<\\/script");
   const script = `/*\n${legal.replaceAll("*/", "* /")}*/\n${code}`;
@@ -65,7 +65,7 @@ async function made() {
   const template = readFileSync(join(here, "src/page.html"), "utf8");
   return [
     [page, template.replace(/%([A-Z_]+)%/g, (whole, name) => parts[name] ?? whole)],
-    [licences, legal],
+    [licenses, legal],
   ];
 }
 

@@ -52,10 +52,10 @@
  *             kind as "something else", and ignore an unknown flag. In a request (a description, the
  *             kind of `add_expr`), the host rejects an unknown kind or flag with UNSUPPORTED. In a
  *             diagnostic, label or failure, it ignores unknown ones.
- *  Growth     Tables, views and argument structs start with `struct_size`: the size that the side
- *             which filled the struct knows. Read at most that much, and at most the size that you
- *             know; a missing field counts as 0, and a null function is missing.
- *             If a description is larger than the host knows and the rest isn't 0, the host returns
+ *  Growth     Tables, views and argument structs start with `struct_size`: the size of the struct in
+ *             the header of the side that filled it. Read at most that much, and at most the size in
+ *             your own header; a missing field counts as 0, and a null function is missing.
+ *             If a description is larger than the host's and the rest isn't 0, the host returns
  *             UNSUPPORTED. It ignores the rest of passdock_diagnostic, _label and _failure.
  *             An array of such structs, or of a table's entries, has a stride: use it to get to the
  *             next element. An entry has no `struct_size`; its stride is its size. passdock_setting_item

@@ -1,6 +1,6 @@
 //! Structs that may get more fields: tables, views, descriptions.
 
-/// A struct that starts with its size, as known to the side that filled it, so that fields can be appended.
+/// A struct that starts with its size, which the side that filled it sets, so that fields can be appended.
 ///
 /// The other side reads the fields that both know. A missing field counts as 0, which means "not set". Since 0 is also
 /// a valid id, an appended id counts only with a flag.

@@ -9,7 +9,7 @@
 //!
 //! Compatible changes:
 //! - Tables and argument structs that are passed by pointer start with `struct_size`. A reader uses the prefix that
-//!   both sides know.
+//!   both sides have.
 //! - Arrays of such structs, and of a table's entries, have a stride.
 //! - Records in columns ([`Column`]), and types that are passed by value, are final. New data is a new column, a new
 //!   field of a struct with a size, or a new function of a table. Nothing is reordered, retyped or reused.

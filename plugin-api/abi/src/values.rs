@@ -13,7 +13,7 @@ pub const ABI: Version = Version {
 /// The oldest compatible minor version: within major version 0, that of the last incompatible change.
 pub const OLDEST_MINOR: u32 = ABI_OLDEST_MINOR;
 
-/// The version of the meaning: names of ops that the IR defines, kinds, invariants.
+/// The IR version: the meaning of built-in op names, kinds and invariants.
 pub const IR: Version = Version {
     major: IR_MAJOR,
     minor: IR_MINOR,

@@ -81,7 +81,7 @@ impl<'a, T: Record> Records<'a, T> {
     /// Iterates over all records of a column.
     ///
     /// # Safety
-    /// As [`Records::new`].
+    /// See [`Records::new`].
     pub(crate) unsafe fn all(column: abi::Column) -> Records<'a, T> {
         let (at, end, borrow) = (0, column.len, PhantomData);
         Records {

@@ -29,10 +29,10 @@ pub(crate) unsafe fn setting(
     })
 }
 
-/// Returns the value of a setting, or its kind if this side doesn't know it.
+/// Returns the value of a setting, or its kind if the SDK doesn't support it.
 ///
 /// # Safety
-/// As above.
+/// See [`setting`].
 unsafe fn value(setting: &abi::Setting) -> Result<OptionValue, SettingKind> {
     let (count, stride) = (setting.item_count as usize, setting.item_stride as usize);
     // SAFETY: the caller guarantees valid items; each value begins with its size.

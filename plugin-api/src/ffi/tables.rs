@@ -1,4 +1,4 @@
-//! The host's tables, truncated to the part that both sides know, and its strings.
+//! The host's tables, truncated to the part that both sides support, and its strings.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -29,7 +29,7 @@ unsafe impl Send for Tables {}
 unsafe impl Sync for Tables {}
 
 impl Tables {
-    /// Reads the part of the host's tables that both sides know.
+    /// Reads the part of the host's tables that both sides support.
     ///
     /// # Errors
     /// If the host has another major version, or is older than the last incompatible change.
@@ -37,7 +37,7 @@ impl Tables {
     /// # Safety
     /// `host` and its tables conform to the ABI and live for the rest of the process.
     pub unsafe fn new(host: *const abi::Host) -> Result<Tables, String> {
-        // SAFETY: the caller guarantees valid tables; `prefix` reads only the part that both sides know.
+        // SAFETY: the caller guarantees valid tables; `prefix` reads only the part that both sides support.
         unsafe {
             let table = prefix(host);
             check(table.abi, table.ir)?;
@@ -54,7 +54,7 @@ impl Tables {
         }
     }
 
-    /// Rejects a handle of another host: a process may have two hosts, which don't know each other's handles.
+    /// Rejects a handle of another host: a process may have two hosts, and a handle is valid only in its own.
     pub(crate) fn expect(&self, other: &Tables, what: &str) -> Result<(), EditError> {
         if self.host == other.host {
             return Ok(());
@@ -102,7 +102,7 @@ fn check(abi: abi::Version, ir: abi::Version) -> Result<(), String> {
 /// Returns an optional extension of the host, or null.
 ///
 /// # Safety
-/// As [`Tables::new`].
+/// See [`Tables::new`].
 unsafe fn extension(host: *const abi::Host, table: &abi::Host, id: &str) -> *const c_void {
     match table.get_extension {
         // SAFETY: the caller guarantees a valid host; the string lives until the call returns.
@@ -111,8 +111,8 @@ unsafe fn extension(host: *const abi::Host, table: &abi::Host, id: &str) -> *con
     }
 }
 
-/// Iterates over an array with the stride of the other side. Copies the part of each element that both sides know; the
-/// rest is zero.
+/// Iterates over an array with the stride of the other side. Copies the part of each element that both sides have;
+/// the rest is zero.
 ///
 /// # Safety
 /// `first` points to `count` elements of this stride, whose fields may all be 0.
@@ -133,7 +133,7 @@ pub(crate) unsafe fn strided<T>(
     })
 }
 
-/// Copies the part of a struct that both sides know; the rest is zero. Null counts as an empty struct.
+/// Copies the part of a struct that both sides have; the rest is zero. Null counts as an empty struct.
 ///
 /// # Safety
 /// `table` is null, or points to as many readable bytes as its first field states.

@@ -249,7 +249,7 @@ impl<'f> FunctionBuilder<'f> {
     /// Appends a parameter to the function.
     ///
     /// # Errors
-    /// As [`Function::add_arg`].
+    /// See [`Function::add_arg`].
     pub fn param(&mut self, name: &str, ty: TypeId) -> Result<ValueId, EditError> {
         let body = self.function.body();
         self.function.add_arg(body, name, ty)
@@ -258,7 +258,7 @@ impl<'f> FunctionBuilder<'f> {
     /// Creates an op at the builder's position.
     ///
     /// # Errors
-    /// As [`Function::create_op`].
+    /// See [`Function::create_op`].
     pub fn op(&mut self, op: OpBuilder<'_>) -> Result<OpId, EditError> {
         self.function.create_op(op, self.at)
     }
@@ -267,7 +267,7 @@ impl<'f> FunctionBuilder<'f> {
     /// inference.
     ///
     /// # Errors
-    /// As [`Function::create_op`].
+    /// See [`Function::create_op`].
     pub fn value<'n>(
         &mut self,
         name: impl Into<Name<'n>>,
@@ -294,7 +294,7 @@ impl<'f> FunctionBuilder<'f> {
     /// Creates the region's terminator, a `return` or `yield`.
     ///
     /// # Errors
-    /// As [`Function::set_results`].
+    /// See [`Function::set_results`].
     pub fn finish(self, values: &[ValueId]) -> Result<(), EditError> {
         let region = match self.at.before.option() {
             Some(op) => self.function.parent_region(op),

@@ -18,7 +18,7 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn liveness(&self) -> Result<Liveness<'_>, EditError> {
-        Ok(Liveness(self.analysed(abi::ANALYSIS_LIVENESS)?))
+        Ok(Liveness(self.analyzed(abi::ANALYSIS_LIVENESS)?))
     }
 
     /// Returns the positions of ops in the whole function.
@@ -27,7 +27,7 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn order(&self) -> Result<Order<'_>, EditError> {
-        Ok(Order(self.analysed(abi::ANALYSIS_ORDER)?))
+        Ok(Order(self.analyzed(abi::ANALYSIS_ORDER)?))
     }
 
     /// Returns the side effects of ops.
@@ -36,7 +36,7 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn effects(&self) -> Result<Effects<'_>, EditError> {
-        Ok(Effects(self.analysed(abi::ANALYSIS_EFFECTS)?))
+        Ok(Effects(self.analyzed(abi::ANALYSIS_EFFECTS)?))
     }
 
     /// Returns the names of ops and of called functions.
@@ -45,12 +45,12 @@ impl Function {
     /// If the host has no analyses.
     #[inline]
     pub fn names(&self) -> Result<Names<'_>, EditError> {
-        Ok(Names(self.analysed(abi::ANALYSIS_NAMES)?))
+        Ok(Names(self.analyzed(abi::ANALYSIS_NAMES)?))
     }
 
     /// Returns the records of an analysis. `T` must be its record type.
     #[allow(unsafe_code)]
-    fn analysed<T: Record>(&self, name: &str) -> Result<Records<'_, T>, EditError> {
+    fn analyzed<T: Record>(&self, name: &str) -> Result<Records<'_, T>, EditError> {
         let column = self.raw_column(name)?;
         // SAFETY: the ABI defines the records of each analysis; the callers above use these types.
         Ok(unsafe { Records::all(column) })

@@ -61,7 +61,7 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// As [`Function::clone_ops`]; also if a value that the ops use is neither a constant nor in `captures`. The
+    /// See [`Function::clone_ops`]; also if a value that the ops use is neither a constant nor in `captures`. The
     /// message names it.
     pub fn clone_ops_from(
         &mut self,
@@ -116,7 +116,7 @@ impl Function {
     /// are copied.
     ///
     /// # Errors
-    /// As [`Function::clone_region`]; also if a captured value isn't in `captures`.
+    /// See [`Function::clone_region`]; also if a captured value isn't in `captures`.
     pub fn clone_region_from(
         &mut self,
         source: &Function,

@@ -35,7 +35,7 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// As [`Function::replace_op_with`].
+    /// See [`Function::replace_op_with`].
     pub fn replace_with_and_erase_dead(
         &mut self,
         old: OpId,

@@ -197,7 +197,7 @@ impl Function {
     /// current ones.
     ///
     /// # Errors
-    /// As [`Function::set_results`].
+    /// See [`Function::set_results`].
     pub fn set_named_results(
         &mut self,
         region: RegionId,
@@ -230,7 +230,7 @@ impl Function {
     /// require the import for calls of these functions. A function without opsets doesn't change.
     ///
     /// # Errors
-    /// If it is the 1,025th domain.
+    /// Beyond 1,024 domains.
     pub fn add_domain(&mut self, domain: &str) -> Result<(), EditError> {
         match self.opset(domain).is_none() && self.opsets().next().is_some() {
             true => self.set_opset(domain, 1),

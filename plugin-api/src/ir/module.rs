@@ -148,7 +148,7 @@ impl<'h> Module<'h> {
     /// Returns two functions to edit in place.
     ///
     /// # Errors
-    /// As [`Module::edit`]; also if both are the same function.
+    /// See [`Module::edit`]; also if both are the same function.
     pub fn edit_both<'n, 'o>(
         &mut self,
         one: impl Into<Name<'n>>,

@@ -198,7 +198,7 @@ impl Function {
         }
     }
 
-    /// Returns a string attribute; `None` also if it isn't UTF-8.
+    /// Returns a string attribute, or `None` if it isn't valid UTF-8.
     #[track_caller]
     pub fn string<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&str> {
         match self.attr(op, name)? {

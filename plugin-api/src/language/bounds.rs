@@ -76,15 +76,21 @@ impl Parser<'_> {
 
     fn never(&self, bounds: &Bounds<'_>, (least, most): (f64, f64)) -> RuleError {
         let holds = if least == most {
-            format!("is {} by an earlier condition", least)
+            format!(
+                "an earlier condition requires `{}` = {}",
+                bounds.name, least
+            )
         } else if bounds.least > most {
-            format!("is at most {} by an earlier condition", most)
+            format!("an earlier condition requires `{}` ≤ {}", bounds.name, most)
         } else if least > bounds.minimum {
-            format!("is at least {} by an earlier condition", least)
+            format!(
+                "an earlier condition requires `{}` ≥ {}",
+                bounds.name, least
+            )
         } else {
-            format!("is an integer of at least {}", least)
+            format!("`{}` is an integer of at least {}", bounds.name, least)
         };
-        let message = format!("condition is never true: `{}` {}", bounds.name, holds);
+        let message = format!("condition is never true: {}", holds);
         self.error(bounds.at.clone(), message)
     }
 }

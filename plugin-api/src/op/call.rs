@@ -117,7 +117,7 @@ impl OpCall {
     /// Sets the type of a result to that of a value of the function.
     ///
     /// # Errors
-    /// As [`OpCall::set_result_type`].
+    /// See [`OpCall::set_result_type`].
     pub fn set_result_like(&self, index: usize, value: abi::ValueId) -> Result<(), EditError> {
         self.set_result_type(index, &TypeSpec::from(self.function.type_of(value)))
     }

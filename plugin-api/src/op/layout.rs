@@ -294,7 +294,8 @@ impl Layout {
         self.sizes(&sizes)?.into_iter().collect()
     }
 
-    /// As [`Layout::shape`], for sizes that may be unknown. `None` also if the size of a split axis is unknown.
+    /// Like [`Layout::shape`], for sizes that may be unknown. Also returns `None` if the size of a split axis is
+    /// unknown.
     pub fn sizes(&self, sizes: &[Option<i64>]) -> Option<Vec<Option<i64>>> {
         if sizes.len() != self.rank() {
             return None;

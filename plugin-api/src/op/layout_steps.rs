@@ -53,7 +53,8 @@ impl Layout {
         Some(steps)
     }
 
-    /// Returns the ops that convert a tensor back, whose axes have these sizes. As [`Layout::steps`].
+    /// Returns the ops that convert a tensor back, the reverse of [`Layout::steps`]. `sizes` are those before the
+    /// conversion.
     pub fn steps_back(&self, sizes: &[Option<i64>]) -> Option<Vec<LayoutStep>> {
         let mut steps = Vec::new();
         self.sizes(sizes)?;

@@ -18,7 +18,7 @@ use crate::ir::Function;
 /// An analysis that a plugin defines: computed from a function, and shared by several passes.
 ///
 /// [`Function::analysis`] computes it on request, and the host caches it for the version of the function. Later
-/// requests, also in later passes, return the cached result until the function is edited. So it may depend only on the
+/// requests, even in later passes, return the cached result until the function is edited. So it may depend only on the
 /// function and on op definitions. Options, config and other functions may be different in the next pass;
 /// [`PassContext::module`] returns nothing here.
 ///
@@ -206,7 +206,7 @@ thread_local! {
     static RUNNING: RefCell<Vec<Running>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Removes the analysis from the stack, also after a panic.
+/// Removes the analysis from the stack, even after a panic.
 struct Done;
 
 impl Drop for Done {

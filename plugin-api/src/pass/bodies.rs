@@ -29,7 +29,7 @@ impl PassContext {
     /// Inserts the body for back ends, as [`PassContext::decompose`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`PassContext::decompose`].
     pub fn legalize(
         &self,
         function: &mut Function,
@@ -63,7 +63,7 @@ impl PassContext {
     /// the layouts in which the operands are available without an additional op.
     ///
     /// # Errors
-    /// As there.
+    /// See [`PassContext::layout`].
     pub fn alter_layout(
         &self,
         function: &mut Function,
@@ -138,7 +138,7 @@ impl PassContext {
     /// ```
     ///
     /// # Errors
-    /// As [`PassContext::insert_text`]; also if the function has no terminator.
+    /// See [`PassContext::insert_text`]; also if the function has no terminator.
     pub fn replace_body(&self, function: &mut Function, text: &str) -> Result<(), EditError> {
         let body = function.body();
         let params = function.params().to_vec();

@@ -224,7 +224,7 @@ impl PassContext {
     /// ```
     /// use passdock_plugin_api::prelude::*;
     ///
-    /// /// Replaces `Reciprocal(Sqrt(x))` by `Pow(x, exponent)`, `exponent` being -0.5.
+    /// /// Replaces `Reciprocal(Sqrt(x))` with `Pow(x, exponent)`, `exponent` being -0.5.
     /// fn power(f: &mut Function, cx: &PassContext, op: OpId, x: ValueId, exponent: ValueId) -> PassResult {
     ///     let pow = OpBuilder::new("onnx.Pow").operands([x, exponent]);
     ///     let pow = cx.create_value(f, pow, Position::before(op))?;
@@ -234,7 +234,7 @@ impl PassContext {
     /// ```
     ///
     /// # Errors
-    /// As [`Function::create_op`] and [`PassContext::infer`].
+    /// See [`Function::create_op`] and [`PassContext::infer`].
     pub fn create_value(
         &self,
         function: &mut Function,

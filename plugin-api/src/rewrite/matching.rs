@@ -58,7 +58,7 @@ impl Match<'_> {
         }
     }
 
-    /// As [`Match::value`], but returns `None` if the pattern has no such value.
+    /// Like [`Match::value`], but returns `None` if the pattern has no such value.
     pub fn find_value(&self, f: &Function, name: &str) -> Option<ValueId> {
         if let Some(at) = self.rule.values.iter().position(|value| value == name) {
             return Some(self.values[at]);
@@ -79,7 +79,7 @@ impl Match<'_> {
         }
     }
 
-    /// As [`Match::values`], but returns `None` if the pattern has no such list.
+    /// Like [`Match::values`], but returns `None` if the pattern has no such list.
     pub fn find_values(&self, name: &str) -> Option<&[ValueId]> {
         let at = self.rule.lists.iter().position(|list| list == name)?;
         Some(&self.lists[at])
@@ -121,7 +121,7 @@ impl Match<'_> {
         }
     }
 
-    /// As [`Match::attr`]; the outer `None` if the pattern binds no such attribute.
+    /// Like [`Match::attr`], but returns an outer `None` if the pattern binds no such attribute.
     pub fn find_attr(&self, name: &str) -> Option<Option<&AttrValue>> {
         let at = self.rule.attrs.iter().position(|attr| attr == name)?;
         Some(self.attrs[at].as_ref().and_then(Option::as_ref))
@@ -330,7 +330,7 @@ impl<'r> Search<'_, 'r> {
                 .all(|(at, result)| at < expected && is_named(at) || self.f.use_count(*result) == 0)
     }
 
-    /// Whether a value may match an operand, judged by the names of ops only.
+    /// Whether a value may match an operand. Compares only the names of ops.
     fn is_plausible(&mut self, operand: &Operand, value: ValueId) -> bool {
         match operand {
             Operand::Number(_) | Operand::Ints(_) => {

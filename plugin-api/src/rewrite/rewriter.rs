@@ -74,8 +74,8 @@ impl<'r> Rewriter<'r> {
     /// evaluated and replaced by a constant, unless that would make the model larger.
     ///
     /// # Errors
-    /// As [`PassContext::create_value`]; also if a function of the module has the operator's name, so that the op would
-    /// be ambiguous. A rule that returns such an error rewrites nothing.
+    /// See [`PassContext::create_value`]; also if a function of the module has the operator's name, so that the op
+    /// would be ambiguous. A rule that returns such an error rewrites nothing.
     pub fn op(&mut self, op: OpBuilder<'_>) -> Result<ValueId, EditError> {
         let created = self.op_of(op, 1)?;
         if self.f.traits(created).is_ambiguous() {
@@ -89,7 +89,7 @@ impl<'r> Rewriter<'r> {
     /// Creates a constant scalar of a dtype; `None` if the dtype can't represent the number.
     ///
     /// # Errors
-    /// As [`Function::add_constant`].
+    /// See [`Function::add_constant`].
     pub fn scalar(&mut self, dtype: DType, number: f64) -> Result<Option<ValueId>, EditError> {
         let bytes = match number::bytes(dtype, number) {
             Some(bytes) => bytes,
@@ -104,7 +104,7 @@ impl<'r> Rewriter<'r> {
     /// Creates a constant int64 tensor of rank 1.
     ///
     /// # Errors
-    /// As [`Function::add_ints`].
+    /// See [`Function::add_ints`].
     pub fn ints(&mut self, ints: &[i64]) -> Result<ValueId, EditError> {
         let value = self.f.add_ints(ints)?;
         self.constants.push(value);

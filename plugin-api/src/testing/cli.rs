@@ -102,7 +102,7 @@ impl Check {
     /// Runs the passes on `before` and compares the result with `after`.
     ///
     /// # Panics
-    /// As [`check`].
+    /// See [`check`].
     #[track_caller]
     pub fn run(&self, before: &str, after: &str) {
         // Panics here, so that the message has the line of the test.
@@ -119,7 +119,7 @@ impl Check {
     /// that [`args`](Check::args) name (`--instrument`).
     ///
     /// # Panics
-    /// As [`check`], if the passes fail.
+    /// See [`check`]. If the passes fail.
     #[track_caller]
     pub fn messages(&self, before: &str) -> String {
         match self.output(before) {

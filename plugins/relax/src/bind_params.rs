@@ -76,7 +76,7 @@ pub(crate) fn bind_params(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
-/// Replaces all bound parameters of a function by constants. All sizes are bound in one step, because each binding of
+/// Replaces all bound parameters of a function with constants. All sizes are bound in one step, because each binding of
 /// sizes infers all types again.
 fn bind_params_of(
     f: &mut Function,

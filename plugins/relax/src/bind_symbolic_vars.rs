@@ -98,7 +98,7 @@ fn interface_symbols(f: &Function) -> Vec<SymbolId> {
         .collect()
 }
 
-/// Replaces symbols by sizes and infers all types again.
+/// Replaces symbols with sizes and infers all types again.
 ///
 /// # Errors
 ///

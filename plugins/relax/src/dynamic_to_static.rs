@@ -1,4 +1,4 @@
-//! `relax.transform.DynamicToStatic`: replaces dynamic shape operands by constants where all sizes give the same
+//! `relax.transform.DynamicToStatic`: replaces dynamic shape operands with constants where all sizes give the same
 //! result.
 //!
 //! ```ir
@@ -148,7 +148,7 @@ fn is_rejected(f: &mut Function, cx: &PassContext, op: OpId) -> bool {
     accept::rejection_reason(f, cx, op, &operands).is_some()
 }
 
-/// Replaces uses of results whose elements are all known by constants.
+/// Replaces uses of results whose elements are all known with constants.
 fn make_known_constant(
     f: &mut Function,
     cx: &PassContext,
@@ -229,7 +229,7 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     let Some(open) = open else {
         return Some(sizes);
     };
-    // Replaces a -1 of the original shape by the known size. If the open size is 0, it is now taken from the copied
+    // Replaces a -1 of the original shape with the known size. If the open size is 0, it is now taken from the copied
     // dim. If no dim is copied, ONNX doesn't define a -1 next to a 0.
     let is_zero = |copied: &Dim| is_zero_with(f, *copied, expected[open]);
     if copies_at_zero && old.get(open).is_none_or(is_zero) {

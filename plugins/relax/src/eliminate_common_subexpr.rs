@@ -152,7 +152,7 @@ impl Merger {
         Ok(())
     }
 
-    /// Replaces `op` by `known`. Returns `false` if that would need too many copies, or if the types contradict each
+    /// Replaces `op` with `known`. Returns `false` if that would need too many copies, or if the types contradict each
     /// other.
     fn merge(&mut self, f: &mut Function, op: OpId, known: OpId) -> Result<bool, EditError> {
         let is_local = f.parent_region(known) == f.parent_region(op);

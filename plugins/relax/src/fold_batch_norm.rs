@@ -155,7 +155,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Replaces the chain by a multiplication and an addition of scalars. Returns whether it was replaced.
+    /// Replaces the chain with a multiplication and an addition of scalars. Returns whether it was replaced.
     fn as_numbers(
         &self,
         f: &mut Function,

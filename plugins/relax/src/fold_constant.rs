@@ -170,7 +170,7 @@ fn fold(
     apply(f, &forward, &plan)
 }
 
-/// Replaces ops by constants as planned, and erases what becomes unused. Returns the users of the new constants.
+/// Replaces ops with constants as planned, and erases what becomes unused. Returns the users of the new constants.
 fn apply(f: &mut Function, forward: &Forward<'_>, plan: &Plan) -> Result<Vec<OpId>, PassError> {
     let (mut left, mut users) = (forward.left.clone(), Vec::new());
     // In reverse order, so that users are erased before the ops that they use.

@@ -1,4 +1,4 @@
-//! `relax.transform.Legalize`: legalizes ops, replacing them by ops that every back end supports.
+//! `relax.transform.Legalize`: legalizes ops, replacing them with ops that every back end supports.
 //!
 //! ```ir
 //! fn @main(%x: f32[n]) -> (%y: f32[n]) opset("" = 17, "acme" = 1) {
@@ -15,8 +15,8 @@
 //!
 //! The replacement is the `legalize` of the op's definition. For example, a plugin that defines `acme.FusedMulAdd`
 //! provides a form for back ends other than `acme`'s accelerator. The form may depend on types and attributes. Legal
-//! forms are legalized in turn. `relax.transform.DecomposeOps` replaces an op by its semantics; this pass replaces it
-//! by the ops that should run.
+//! forms are legalized in turn. `relax.transform.DecomposeOps` replaces an op with its semantics; this pass replaces it
+//! with the ops that should run.
 //!
 //! An op stays if its definition has no legal form for it. Infinite recursion of legal forms is an error.
 //!

@@ -191,7 +191,7 @@ plugin! {
             opt_level: 1,
             thread_safe: true,
         },
-        /// Legalizes ops, replacing them by ops that every back end supports.
+        /// Legalizes ops, replacing them with ops that every back end supports.
         function "relax.transform.Legalize" => legalize::legalize {
             opt_level: 1,
             aliases: ["relax.transform.LegalizeOps"],

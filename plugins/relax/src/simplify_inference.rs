@@ -93,7 +93,7 @@ fn is_training(f: &Function, op: OpId) -> Result<bool, EditError> {
     Ok(is_training && !drops_nothing)
 }
 
-/// Replaces the first result of a Dropout by its operand.
+/// Replaces the first result of a Dropout with its operand.
 fn skip_dropout(f: &mut Function, op: OpId, given: &mut RegionResults) -> PassResult {
     let results = f.results(op).to_vec();
     let (Some(operand), Some((&result, masks))) = (f.operand(op, 0), results.split_first()) else {
@@ -145,7 +145,7 @@ impl BatchNorm {
     }
 }
 
-/// Replaces a BatchNormalization by a multiplication and an addition.
+/// Replaces a BatchNormalization with a multiplication and an addition.
 fn decompose_norm(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm) -> PassResult {
     let [x, scale, bias, mean, var] = norm.operands;
     let dtype = f.dtype(x);

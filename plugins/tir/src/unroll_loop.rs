@@ -148,8 +148,8 @@ impl Unroller {
         let added_ops = body.ops.saturating_mul(copies).saturating_add(indices);
         if is_marked && added_ops > self.room {
             let message = format!(
-                "unrolling the loop would add {added_ops} ops to the function; of `max_ops` = {}, {} remain",
-                options.max_ops, self.room
+                "unrolling the loop would add {added_ops} ops to the function; only {} of `max_ops` = {} remain",
+                self.room, options.max_ops
             );
             return Err(PassError::new(message).at(op));
         }
@@ -243,7 +243,7 @@ impl Runs {
         }
     }
 
-    /// Replaces the loop by a copy of the body for each iteration; the last one is the body itself.
+    /// Replaces the loop with a copy of the body for each iteration; the last one is the body itself.
     fn write_out(self, f: &mut Function, op: OpId) -> PassResult {
         let Some(body) = f.region(op, "body") else {
             return Err(PassError::new("`for` lacks region `body`").at(op));

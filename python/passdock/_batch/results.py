@@ -119,7 +119,7 @@ class ModelResult(Mapping[str, Any]):
 
 
 def shown(text: str) -> str:
-    """Replaces bytes of paths that aren't UTF-8 by U+FFFD, as the command does."""
+    """Replaces bytes of paths that aren't UTF-8 with U+FFFD, as the command does."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

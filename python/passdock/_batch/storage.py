@@ -53,8 +53,8 @@ def items(models: Sequence[str], to: str, options: Mapping[str, Any] | None) -> 
     """Returns models and results like ``passdock._batch.items.items``, for a mix of addresses and paths.
 
     Raises:
-        UsageError: As there.
-        ImportError: As for ``file_system``.
+        UsageError: See ``passdock._batch.items.items``.
+        ImportError: See ``file_system``.
     """
     found: list[tuple[str, str, int, str]] = []
     for named in models:

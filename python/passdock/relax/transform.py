@@ -399,7 +399,7 @@ def LambdaLift(*, ops: Sequence[str] | None = None, domain: str | None = None) -
 
 
 def Legalize() -> FunctionPass:
-    """Legalizes ops, replacing them by ops that every back end supports.
+    """Legalizes ops, replacing them with ops that every back end supports.
 
     Level 1. Requires InferType.
     """

@@ -1,7 +1,7 @@
 //! The GIL: how threads release and acquire it, including during interpreter shutdown.
 //!
 //! At shutdown, CPython before 3.14 terminates each thread that acquires the GIL by `pthread_exit`, which unwinds its
-//! stack. Unwinding through Rust frames is undefined behaviour. So such a thread blocks here until the process exits,
+//! stack. Unwinding through Rust frames is undefined behavior. So such a thread blocks here until the process exits,
 //! without the GIL. Threads that return from the host's work check before they acquire it. A thread in Python code,
 //! called from frames of the host, acquires it there: its stack is unwound up to [`call`], and no further.
 //!
@@ -86,7 +86,7 @@ fn wait_for_ever() -> ! {
 
 /// Releases the GIL while `body` runs.
 pub(crate) fn detach<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
-    /// Runs before the GIL is acquired again, also if the body panics.
+    /// Runs before the GIL is acquired again, even if the body panics.
     struct Reacquire;
 
     impl Drop for Reacquire {

@@ -28,7 +28,7 @@ fn write(py: Python<'_>, name: &str, text: &str) {
     }
 }
 
-/// Whether a stream of `sys` supports colours.
+/// Whether a stream of `sys` supports colors.
 pub(crate) fn has_color(py: Python<'_>, name: &str) -> bool {
     let color = stream(py, name).and_then(|stream| match stream {
         Some(stream) => gil::call_method(&stream, "isatty", ())?.is_truthy(),

@@ -26,7 +26,7 @@ enum Source {
 /// A module: the functions of a model, by name. ``module["main"]`` is the graph of an ONNX model.
 ///
 /// ``str(module)`` is its IR text. A pass returns a new module and leaves its input unchanged. The program may replace
-/// functions by ``module["f"] = other["g"]`` and ``update``. A module pass may edit its module: ``mod["main"]`` is a
+/// functions with ``module["f"] = other["g"]`` and ``update``. A module pass may edit its module: ``mod["main"]`` is a
 /// function with the edits of ``passdock.Function``.
 ///
 /// Args:
@@ -400,7 +400,7 @@ impl Module {
         Ok(self.now()?.op_count())
     }
 
-    /// Returns the function of a name, or ``default``.
+    /// Returns the function with this name, or ``default``.
     #[pyo3(signature = (name, default = None))]
     fn get(
         &self,

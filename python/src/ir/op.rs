@@ -73,7 +73,7 @@ impl Op {
         self.0.read(|f, op| f.operand_count(op))
     }
 
-    /// Returns an operand; None if it is omitted or there are fewer.
+    /// Returns an operand; None if it is omitted or the index is too large.
     ///
     /// Raises IndexError for a negative index.
     fn operand(&self, py: Python<'_>, index: isize) -> PyResult<Option<Value>> {
@@ -135,7 +135,7 @@ impl Op {
             .collect())
     }
 
-    /// Returns the region of a name: ``op.region("then_branch")``.
+    /// Returns the region with this name: ``op.region("then_branch")``.
     ///
     /// Raises KeyError if there is none.
     fn region(&self, py: Python<'_>, name: &str) -> PyResult<Region> {
@@ -158,7 +158,7 @@ impl Op {
         self.0.read(|f, op| f.loc_name(op).map(str::to_owned))
     }
 
-    /// Whether the op is free of side effects by its definition. Always False outside of passes.
+    /// Whether the op is free of side effects according to its definition. Always False outside of passes.
     #[getter]
     fn is_pure(&self) -> PyResult<bool> {
         self.0.read(|f, op| f.traits(op).is_pure())

@@ -12,8 +12,8 @@ use crate::crossing::error;
 use crate::ir::function::Function;
 use crate::ir::value::sizes;
 
-/// The type of a value in a function. ``str(type)`` is its IR text, ``f32[n,3,32]``. Types are equal to types with the
-/// same text, and to the text.
+/// The type of a value in a function. ``str(type)`` is its IR text, ``f32[n,3,32]``. Two types are equal if their
+/// texts are equal. A type is also equal to its text.
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Type {
     pub(crate) function: Py<Function>,

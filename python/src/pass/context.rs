@@ -290,7 +290,7 @@ impl PassContext {
         }
     }
 
-    /// Replaces the context's instruments, also if it is entered: the old ones are exited, the new ones entered. None
+    /// Replaces the context's instruments, even if it is entered: the old ones are exited, the new ones entered. None
     /// removes all.
     ///
     /// Raises the exception of an instrument; the context then has none.
@@ -407,7 +407,8 @@ impl PassContext {
         }
     }
 
-    /// Infers the types of an op's results by its definition, in a pass. Parts that can't be inferred don't change.
+    /// Infers the types of an op's results according to its definition, in a pass. Parts that can't be inferred
+    /// don't change.
     ///
     /// Raises EditError with the definition's message if the op is invalid.
     fn infer(&self, py: Python<'_>, op: &Op) -> PyResult<()> {
@@ -472,7 +473,7 @@ impl PassContext {
         Ok(created.map(|ids| function::values(op.0.function.bind(py), &ids)))
     }
 
-    /// Returns the default of an attribute by the op's definition; None if it has none.
+    /// Returns the default of an attribute according to the op's definition; None if it has none.
     fn attr_default<'py>(
         &self,
         py: Python<'py>,

@@ -102,7 +102,7 @@ fn function_body(
             }
             None => body(None),
         };
-        // The borrowed arguments expire when this call ends, also on other threads.
+        // The borrowed arguments expire when this call ends, even on other threads.
         borrow::function(f, |f| {
             borrow::context(cx, |cx| {
                 around(&mut |module| {
@@ -268,7 +268,7 @@ impl PassHandle {
         Ok(created)
     }
 
-    /// Returns the registered pass of a name, with options.
+    /// Returns the registered pass with this name, with options.
     #[staticmethod]
     #[pyo3(signature = (name, options = None))]
     fn registered(
@@ -306,7 +306,7 @@ impl PassHandle {
         if overrides {
             return Ok(registry.replace(self.pass.clone())?);
         }
-        // The short name would resolve to this pass, also in existing pipelines.
+        // The short name would resolve to this pass, even in existing pipelines.
         let other = registry.canonical(name);
         if other != *name {
             let message = format!(

@@ -94,7 +94,7 @@ counts count_ops(const passdock::function_view &f) {
     return made;
 }
 
-void analyse_it(passdock::function &f) {
+void analyze_it(passdock::function &f) {
     passdock::own_analysis<counts> ops("ops", count_ops), others("others", count_ops);
     size_t before = counted;
     auto first = ops.of(f);
@@ -178,7 +178,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     expect(status_of([&] { cx.option<bool>("no"); }) == PASSDOCK_STATUS_NOT_FOUND, "an unknown option is an error");
     expect(cx.option("b").is_set() && cx.option("b").kind() == PASSDOCK_SETTING_BOOL, "a setting has a kind");
     read_it(f);
-    analyse_it(f);
+    analyze_it(f);
     build_it(f);
     ask_definitions(f, cx);
 

@@ -15,7 +15,7 @@ class Crafted:
         self.why, self.files = why, files or {}
         # The reader's message if it rejects the model.
         self.rejected = rejected
-        # Whether onnxruntime runs it, with the same results after optimisation.
+        # Whether onnxruntime runs it, with the same results after optimization.
         self.runs = runs
         # The same model in topological order, if the model isn't sorted.
         self.like = like and like.SerializeToString()

@@ -22,7 +22,7 @@ def models():
     described = relu(
         producer_name="hand", producer_version="1", domain="org.example", model_version=-3, doc_string="a note\n"
     )
-    described.metadata_props.extend(entries(author="somebody", licence="", empty=""))
+    described.metadata_props.extend(entries(author="somebody", license="", empty=""))
     described.metadata_props.extend(entries(author="once more"))
     yield "header", Crafted("all strings of a model's header", described)
     empty = relu(producer_name="", producer_version="", domain="", doc_string="")

@@ -27,7 +27,7 @@ const KINDS: [(&str, Make); 7] = [
     ("attribute", with_attribute),
     ("value", with_renamed_value),
     ("replaced", replaced),
-    ("optimised", optimised),
+    ("optimized", optimized),
 ];
 /// More threads would only wait for files.
 const THREADS: usize = 2;
@@ -255,7 +255,7 @@ fn replaced(work: &Work, module: &Module, out: &Path) -> Result<(), String> {
     })
 }
 
-fn optimised(work: &Work, module: &Module, out: &Path) -> Result<(), String> {
+fn optimized(work: &Work, module: &Module, out: &Path) -> Result<(), String> {
     let passes: Result<Vec<PassRef>, String> = PASSES.iter().map(|name| work.pass(name)).collect();
     save(&work.run(passes?, module)?, out, false)
 }

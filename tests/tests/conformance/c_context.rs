@@ -279,9 +279,9 @@ fn r030_other_types_are_rejected() {
 /// FIX. A name in `required_pass` or `disabled_pass` that is neither registered nor the name of a
 /// pass that was reached is an error when the context is left.
 ///
-/// TVM: a misspelt name has no effect, without a message.
+/// TVM: a misspelled name has no effect, without a message.
 #[test]
-fn r029_misspelt_names_are_errors() {
+fn r029_misspelled_names_are_errors() {
     rule!(|s| {
         s.register(pass("Level3").opt_level(3))?;
         s.run(cx().disables(["Levle3"]), [pass("First")])
@@ -309,7 +309,7 @@ fn r029_misspelt_names_are_errors() {
 /// FIX. A skipped pass in a Sequential counts as reached. For a name that only a vetoed pass might have reached, there
 /// is a warning.
 ///
-/// TVM: a misspelt name does nothing, silently.
+/// TVM: a misspelled name does nothing, silently.
 #[test]
 fn r029_names_of_skipped_passes_are_valid() {
     rule!(|s| {
@@ -354,9 +354,9 @@ fn r029_names_of_skipped_passes_are_valid() {
 /// FIX. The same applies to the names in a Sequential's own list, before anything runs. A name there is first looked up
 /// among the passes in the Sequential.
 ///
-/// TVM: a misspelt name does nothing, silently.
+/// TVM: a misspelled name does nothing, silently.
 #[test]
-fn r029_misspelt_names_in_sequential_list_are_errors() {
+fn r029_misspelled_names_in_sequential_list_are_errors() {
     rule!(|s| {
         s.register_all([pass("fold"), pass("relax.transform.short")])?;
         for disabled in ["fold", "short", "relax.transform.short", "shrt"] {

@@ -43,7 +43,7 @@ fn r099_callbacks_get_module_before_and_after() {
     .keep("r099");
 }
 
-/// KEEP. `should_run` of all instruments is called, also after one returned false. If one returned
+/// KEEP. `should_run` of all instruments is called, even after one returned false. If one returned
 /// false, the pass and its other callbacks don't run, and the input module is returned.
 #[test]
 fn r100_should_run_is_called_for_all_and_one_veto_suffices() {

@@ -362,11 +362,11 @@ fn conformance_page_is_up_to_date() {
     let mut out = String::from(
         "# Conformance\n\n\
          This page lists the rules of the pass infrastructure, each with its tests and, where\n\
-         passdock differs, TVM's behaviour. The tests generate it:\n\
+         passdock differs, TVM's behavior. The tests generate it:\n\
          `UPDATE_EXPECT=1 cargo test -p passdock-tests --test conformance`.\n\n\
          - KEEP: passdock behaves as TVM does.\n\
-         - FIX: TVM's behaviour is considered a bug, and passdock differs. The test also runs on a\n  \
-           reference implementation of TVM's behaviour, and must fail there. It doesn't where Rust's\n  \
+         - FIX: TVM's behavior is considered a bug, and passdock differs. The test also runs on a\n  \
+           reference implementation of TVM's behavior, and must fail there. It doesn't where Rust's\n  \
            types enforce the rule, and for the rules 14, 139 and 153, where the reference\n  \
            implementation could only repeat a message.\n\n\
          The column `shown with` lists how each rule is tested:\n\n\

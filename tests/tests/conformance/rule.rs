@@ -107,7 +107,7 @@ pub(crate) fn check(title: &str, log: &str) {
     expect_file![file].assert_eq(&sections.join("\n"));
 }
 
-/// As [`check`], with TVM's log.
+/// Like [`check`], with TVM's log.
 #[track_caller]
 fn check_both(title: &str, ours: &str, tvm: &str) {
     check(title, &format!("{}\nTVM:\n{tvm}", ours.trim_end()));

@@ -290,7 +290,7 @@ pub(crate) fn visits<S: System>() -> Spec<S> {
     spec("Visits", Body::Visits)
 }
 
-/// As [`visits`], for prim functions.
+/// Like [`visits`], for prim functions.
 pub(crate) fn visits_prim<S: System>() -> Spec<S> {
     spec("VisitsPrim", Body::VisitsPrim)
 }

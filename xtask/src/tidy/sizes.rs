@@ -11,8 +11,8 @@ use super::{File, crates, tables};
 const MOST_FILES: usize = 16;
 
 pub(super) fn offences(metadata: &Value, files: &[File], page: &str) -> Result<Vec<String>> {
-    let rows = tables::rows(page, "Catalogues")?;
-    let catalogues: BTreeSet<&str> = rows.iter().flat_map(|row| tables::names(row[0])).collect();
+    let rows = tables::rows(page, "Catalogs")?;
+    let catalogs: BTreeSet<&str> = rows.iter().flat_map(|row| tables::names(row[0])).collect();
     let mut offences = Vec::new();
     let mut folders: BTreeMap<String, usize> = BTreeMap::new();
     for (_, directory) in crates(metadata) {
@@ -26,16 +26,16 @@ pub(super) fn offences(metadata: &Value, files: &[File], page: &str) -> Result<V
         }
     }
     for (folder, count) in &folders {
-        if *count > MOST_FILES && !catalogues.contains(folder.as_str()) {
+        if *count > MOST_FILES && !catalogs.contains(folder.as_str()) {
             offences.push(format!(
                 "{folder} has {count} files, more than {MOST_FILES}"
             ));
         }
     }
-    for catalogue in catalogues {
-        if !folders.contains_key(catalogue) {
+    for catalog in catalogs {
+        if !folders.contains_key(catalog) {
             offences.push(format!(
-                "the table of catalogues lists {catalogue}, which is not a folder"
+                "the table of catalogs lists {catalog}, which is not a folder"
             ));
         }
     }
@@ -73,8 +73,8 @@ mod tests {
     use super::{File, MOST_FILES, offences};
     use serde_json::json;
 
-    fn check(files: &[(String, String)], catalogue: &str) -> Vec<String> {
-        let page = format!("## Catalogues\n|folder|why|\n|-|-|\n| `{catalogue}` | so |\n");
+    fn check(files: &[(String, String)], catalog: &str) -> Vec<String> {
+        let page = format!("## Catalogs\n|folder|why|\n|-|-|\n| `{catalog}` | so |\n");
         let metadata = json!({
             "workspace_root": "/p",
             "packages": [{"name": "krate", "manifest_path": "/p/krate/Cargo.toml"}],
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_size_is_limited_except_for_catalogues() {
+    fn folder_size_is_limited_except_for_catalogs() {
         let files = |count| -> Vec<(String, String)> {
             let numbered = (0..count).map(|number| format!("a/f{number}.rs"));
             let others = ["a/tests.rs", "a/deeper/mod.rs"].map(str::to_owned);
@@ -102,7 +102,7 @@ mod tests {
             check(&files(MOST_FILES), "krate/src/b"),
             [
                 "krate/src/a has 17 files, more than 16",
-                "the table of catalogues lists krate/src/b, which is not a folder"
+                "the table of catalogs lists krate/src/b, which is not a folder"
             ]
         );
     }

@@ -36,7 +36,7 @@ use crate::args::shell::{CompletionsArgs, ManArgs};
     after_help = include_str!("../../help/passdock.txt").trim_end()
 )]
 pub(crate) struct Cli {
-    /// When to use colours; `auto`: on terminals, unless `NO_COLOR` is set
+    /// When to use colors; `auto`: on terminals, unless `NO_COLOR` is set
     #[arg(
         long,
         global = true,
@@ -53,7 +53,7 @@ pub(crate) struct Cli {
 /// The position of options that are shown after all others.
 const LAST: usize = 900;
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     /// On terminals

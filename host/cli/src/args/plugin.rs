@@ -19,7 +19,7 @@ pub(crate) struct PluginCommandArgs {
 pub(crate) enum PluginCommand {
     /// Create a plugin in a new directory, with a pass, a test and a pipeline
     New(NewArgs),
-    /// Check the manifest of a plugin and the behaviour of its passes
+    /// Check the manifest of a plugin and the behavior of its passes
     Check(PluginCheckArgs),
 }
 

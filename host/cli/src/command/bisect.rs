@@ -193,13 +193,16 @@ fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
     let op = rewrite.op.as_ref();
     let number = match fails {
         true => format!("it fails at rewrite {}", rewrite.number),
-        false => format!("it is rewrite {} of {}", rewrite.number, rewrite.count),
+        false => format!(
+            "the faulty rewrite is {} of {}",
+            rewrite.number, rewrite.count
+        ),
     };
     let mut text = format!(
-        "{number}, by the rule `{}`{}{}\n",
+        "{number}: rule `{}`{}{}\n",
         rewrite.rule,
-        function.map_or_else(String::new, |function| format!(", in function @{function}")),
-        op.map_or_else(String::new, |op| format!(", of `{op}`")),
+        op.map_or_else(String::new, |op| format!(" on `{op}`")),
+        function.map_or_else(String::new, |function| format!(" in function @{function}")),
     );
     if let Some(diff) = &rewrite.diff {
         for line in diff::render(diff, false).lines() {
@@ -207,7 +210,7 @@ fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
         }
     }
     let rule = &rewrite.rule;
-    text + &format!("without the rule: `--disabled-rule {rule}`\n")
+    text + &format!("disable it with `--disabled-rule {rule}`\n")
 }
 
 fn named(pass: &Suspect) -> String {

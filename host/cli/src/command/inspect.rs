@@ -60,7 +60,7 @@ impl Contents {
         }
         let (rules, title) = match pipeline::read_rules(file) {
             Ok(read) => {
-                let title = format!("{}: the pass {}", read.name(), read.pass_name());
+                let title = format!("{}: pass `{}`", read.name(), read.pass_name());
                 (read.rules().to_vec(), title)
             }
             Err(error) => {

@@ -33,7 +33,7 @@ impl ComparedModels {
         module.is_same(input) && self.runs.as_ref().is_some_and(|known| known.is_same(input))
     }
 
-    /// Records a judgement and returns the verdict. The first changed model is the result of all passes.
+    /// Records a judgment and returns the verdict. The first changed model is the result of all passes.
     pub(super) fn record(
         &mut self,
         module: &Module,

@@ -32,7 +32,7 @@ pub(crate) fn check(old: &str, new: &str, expected: Expect) {
     expected.assert_eq(&ran.stdout);
 }
 
-/// Compares the report on an edited [`BASE`]. Each edit replaces the first string by the second.
+/// Compares the report on an edited [`BASE`]. Each edit replaces the first string with the second.
 #[track_caller]
 fn check_edited(edits: &[(&str, &str)], expected: Expect) {
     let mut new = BASE.to_owned();
@@ -376,7 +376,7 @@ fn changed_types() {
             fn @main
               types of values: 1 changed
                 ~ %b: f32[n,4] → f32[m,4]
-            values: 1 of another type
+            values: 1 retyped
         "#]],
     );
 }
@@ -503,7 +503,7 @@ fn name_reused_by_another_value() {
             fn @main: 1 → 2 ops
               ops: 1 added
                 + %"/z" = onnx.Abs(%"/y")
-                    output %"/z": %"/z" → another %"/z"
+                    output %"/z": %"/z" → new %"/z"
               renamed: 1 value
                 ~ `/z` → `/y`
             ops: 1 added; values: 1 renamed

@@ -71,7 +71,7 @@ fn changed_region_outputs() {
                 ~ `out` → `y2`
               types of values: 1 changed
                 ~ result 0 of then_branch of %0 = onnx.If: f32[n] → f32[m]
-            values: 1 renamed, 1 of another type
+            values: 1 renamed, 1 retyped
         "#]],
     );
 }

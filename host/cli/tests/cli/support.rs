@@ -288,7 +288,7 @@ fn install(file: &Path) {
         .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
 }
 
-/// Replaces durations in a line by `TIME`. The width of table columns depends on durations, so runs of spaces are
+/// Replaces durations in a line with `TIME`. The width of table columns depends on durations, so runs of spaces are
 /// collapsed.
 pub(crate) fn without_time(line: &str) -> String {
     let mut words: Vec<&str> = line.split_whitespace().collect();

@@ -2,7 +2,7 @@
 
 use crate::support::{Bench, Ran};
 
-/// Names with control sequences: colours, a title, right-to-left text.
+/// Names with control sequences: colors, a title, right-to-left text.
 const ESCAPES: &str = r#"module {
   metadata "k\u{1b}[5m" = "v\u{9b}5m"
   fn @main(%"x\u{1b}]0;t\u{7}": f32["n\u{9b}31m"]) -> (%"y\u{202e}": f32["n\u{9b}31m"])
@@ -187,7 +187,7 @@ fn closed_output_pipe_is_not_an_error() {
     }
 }
 
-/// Runs a command on a terminal. Returns the final screen, and whether colours were used.
+/// Runs a command on a terminal. Returns the final screen, and whether colors were used.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(bench: &Bench, term: &str, words: &str) -> (String, bool) {
     on_a_terminal_of(bench, term, 80, words)
@@ -358,7 +358,7 @@ fn screen(written: &str) -> (String, usize) {
     (lines.iter().map(text).collect(), widest)
 }
 
-/// Output to files and pipes isn't wrapped, so that it can be searched, and has no colour.
+/// Output to files and pipes isn't wrapped, so that it can be searched, and has no color.
 #[cfg(target_os = "linux")]
 #[test]
 fn piped_tables_have_one_line_per_row() {

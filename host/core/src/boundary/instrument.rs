@@ -15,7 +15,7 @@ use super::session::{ContextSession, ModuleSession, ending, entry, input};
 use crate::config::ConfigValue;
 use crate::error::Provider;
 
-/// The maximum size of an instrument's report in bytes. Longer ones are cut.
+/// The maximum size of an instrument's report in bytes. Longer ones are truncated.
 const MAX_REPORT: usize = 1 << 20;
 
 /// An instance of an instrument. Dropping it destroys the plugin's instance.

@@ -88,7 +88,7 @@ impl<'m> ModuleInput<'m> {
     }
 }
 
-/// Runs a pass on the function of each slot. Calls `report` with the outcome for each function that the pass changed,
+/// Runs a pass on the function of each slot. Calls `report` with the result for each function that the pass changed,
 /// failed on or emitted diagnostics about. An error of `report` ends the run.
 pub fn run_function_pass<'s, E>(
     pass: FunctionCode<'_>,
@@ -142,7 +142,7 @@ pub fn run_function_pass<'s, E>(
     result
 }
 
-/// The outcome of a pass on a function or on a module.
+/// The result of a pass on a function or on a module.
 pub struct PassOutcome<T> {
     /// The changed function or module, or `None` if it is unchanged.
     pub result: Result<Option<T>, Box<CallFailure>>,
@@ -150,12 +150,12 @@ pub struct PassOutcome<T> {
     pub added_functions: Vec<Arc<Function>>,
     /// The diagnostics of the pass.
     pub diagnostics: Vec<Diagnostic>,
-    /// The number of rewrites by rule, also if the pass failed afterwards.
+    /// The number of rewrites by rule, even if the pass failed afterwards.
     pub rewrites: Rewrites,
 }
 
 impl<T> PassOutcome<T> {
-    /// Creates the outcome of a pass that returned `status`, with the diagnostics and rewrites of the context.
+    /// Creates the result of a pass that returned `status`, with the diagnostics and rewrites of the context.
     fn new(
         context: &ContextSession<'_>,
         status: Status,
@@ -175,7 +175,7 @@ impl<T> PassOutcome<T> {
     }
 }
 
-/// The outcome of a pass on a function.
+/// The result of a pass on a function.
 pub type FunctionOutcome = PassOutcome<Arc<Function>>;
 
 /// Runs a module pass.

@@ -155,7 +155,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Adds the `[[instruments]]` table of an instrument that judges the passes.
+    /// Adds the `[[instruments]]` table of an instrument that checks the passes.
     pub fn checking_instrument(mut self, table: toml::Table) -> ContextBuilder {
         self.checking_instruments.push(table);
         self

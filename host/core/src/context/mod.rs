@@ -101,7 +101,7 @@ struct Inner {
     watches_input: bool,
     registry: Registry,
     instruments: Mutex<Instruments>,
-    /// The `[[instruments]]` tables of the instruments that judge the passes.
+    /// The `[[instruments]]` tables of the instruments that check the passes.
     checking_instruments: Vec<toml::Table>,
     /// Whether this is a thread's default context, which is entered as long as the thread lives.
     is_default: bool,
@@ -180,7 +180,7 @@ impl PassContext {
     /// Returns a config value, or the registered default if this context doesn't set it.
     ///
     /// # Errors
-    /// As [`PassContext::get_config`], and if a field without a default isn't set.
+    /// See [`PassContext::get_config`]; also if a field without a default isn't set.
     pub fn config_or_default<T: Options>(&self, key: &str) -> Result<T, ConfigError> {
         let schema = self.typed_schema::<T>(key)?;
         match self.0.config.get(&schema.key) {
@@ -208,7 +208,7 @@ impl PassContext {
         body()
     }
 
-    /// Returns the `[[instruments]]` tables of the instruments that judge the passes: if one fails, the run fails.
+    /// Returns the `[[instruments]]` tables of the instruments that check the passes: if one fails, the run fails.
     pub fn checking_instruments(&self) -> &[toml::Table] {
         &self.0.checking_instruments
     }

@@ -259,7 +259,7 @@ pub fn get_renderer() -> Arc<Renderer> {
     renderer.clone().unwrap_or_else(|| Arc::new(to_stderr))
 }
 
-/// Writes diagnostics to standard error, with colour if it is a terminal.
+/// Writes diagnostics to standard error, with color if it is a terminal.
 fn to_stderr(diagnostics: &[Diagnostic]) {
     let mut out = std::io::stderr().lock();
     let color = terminal::supports_color(out.is_terminal());

@@ -113,7 +113,7 @@ impl PassContext {
     /// Calls `exit_pass_ctx` of the instruments, as [`Entered::exit`] does.
     ///
     /// # Errors
-    /// As [`PassContext::instrument_enter_pass_ctx`].
+    /// See [`PassContext::instrument_enter_pass_ctx`].
     pub fn instrument_exit_pass_ctx(&self) -> Result<(), PassError> {
         let list = {
             let mut now = self.lock_instruments();
@@ -232,7 +232,7 @@ impl Entered {
     /// Exits the context after a failure inside it, which the caller reports. Unknown names then aren't an error.
     ///
     /// # Errors
-    /// As [`Entered::exit`].
+    /// See [`Entered::exit`].
     pub fn exit_failed(&mut self) -> Result<(), PassError> {
         self.leave(true)
     }

@@ -29,7 +29,7 @@ pub struct InstrumentSpec {
     pub aliases: Vec<String>,
     /// The summary of what the instrument does, one or two sentences.
     pub summary: String,
-    /// Whether the instrument judges passes or selects those that run. If it fails, the run fails, and reproducers
+    /// Whether the instrument checks passes or selects those that run. If it fails, the run fails, and reproducers
     /// include it. Instruments that only observe don't affect the result of a run.
     #[serde(skip)]
     pub checks_passes: bool,
@@ -54,7 +54,7 @@ pub struct InstrumentSetup<'a> {
     pub base: &'a Path,
     /// The sink for text that the instrument prints while passes run.
     pub sink: Sink,
-    /// Whether the text may have colours.
+    /// Whether the text may have colors.
     pub color: bool,
     registry: &'a Registry,
     /// A function that describes the file of the run at a path, if there is one. Instruments must not overwrite such
@@ -65,7 +65,7 @@ pub struct InstrumentSetup<'a> {
 }
 
 impl InstrumentSpec {
-    /// Creates the spec of an instrument that judges passes. Its options are the fields of `T`, a struct of
+    /// Creates the spec of an instrument that checks passes. Its options are the fields of `T`, a struct of
     /// [`sdk::options!`](crate::sdk::options).
     ///
     /// ```
@@ -134,7 +134,7 @@ impl InstrumentSpec {
         }
     }
 
-    /// Creates the spec of an instrument that judges passes, with options that are known only at run time, such as a
+    /// Creates the spec of an instrument that checks passes, with options that are known only at run time, such as a
     /// plugin's.
     ///
     /// `make` gets a value for each field. If it returns a [`ConfigError`], this error names the field that the author
@@ -226,7 +226,7 @@ impl InstrumentSpec {
 }
 
 impl<'a> InstrumentSetup<'a> {
-    /// Creates a setup with paths relative to the current directory, text on standard output without colours, and the
+    /// Creates a setup with paths relative to the current directory, text on standard output without colors, and the
     /// passes of the registry.
     pub fn new(registry: &'a Registry) -> InstrumentSetup<'a> {
         InstrumentSetup {

@@ -60,7 +60,7 @@ pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassEr
 /// disabled. `around` has the names of the running passes and Sequentials, outermost first.
 ///
 /// # Errors
-/// As [`resolve`], and if the pass requires a running one.
+/// See [`resolve`]; also if the pass requires a running one.
 pub(crate) fn resolve_inner(
     pass: &PassRef,
     cx: &PassContext,

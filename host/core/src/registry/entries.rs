@@ -193,12 +193,12 @@ mod tests {
         let pass = match registry.pass_spec("x.transform.Fold") {
             Some((plugin, _)) => plugin.name().to_owned(),
             None if registry.contains("x.transform.Fold") => "the program".to_owned(),
-            None => "nobody".to_owned(),
+            None => "none".to_owned(),
         };
         let configs = registry.list_configs();
         let option = configs.iter().find(|info| info.schema.key == "x.Fold");
         let option = option.and_then(|info| info.plugin.as_deref());
-        format!("{pass}, option of {}", option.unwrap_or("nobody"))
+        format!("{pass}, option of {}", option.unwrap_or("none"))
     }
 
     fn remove(registry: &Registry, plugin: &str) -> String {
@@ -234,7 +234,7 @@ mod tests {
                 b, option of b
                 b, option of b
                 a, option of a
-                nobody, option of nobody"#]],
+                none, option of none"#]],
         );
         let r = &Registry::new();
         check(
@@ -248,7 +248,7 @@ mod tests {
                 a, option of a
                 b, option of a
                 b, option of b
-                nobody, option of nobody"#]],
+                none, option of none"#]],
         );
         let r = &Registry::new();
         let own = create_host_pass(PassInfo::new("x.transform.Fold"), |m, _| Ok(m.clone()));
@@ -257,7 +257,7 @@ mod tests {
             &[add(r, "b", true), remove(r, "b")],
             expect![[r#"
             b, option of b
-            the program, option of nobody"#]],
+            the program, option of none"#]],
         );
     }
 

@@ -95,7 +95,7 @@ impl Registry {
     /// Returns the pass with this name, with options, which are checked.
     ///
     /// # Errors
-    /// If there is no such pass or option, or a value is invalid. For a plugin's Sequential also if it has an unknown
+    /// If there is no such pass or option, or a value is invalid. For a plugin's Sequential, also if it has an unknown
     /// child, or contains itself.
     pub fn get_pass_with_options(
         &self,

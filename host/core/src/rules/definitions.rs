@@ -82,7 +82,7 @@ impl Check<'_> {
                 let mention = op[0].mention;
                 if let (true, Some(other)) = (versions.is_empty(), narrowed) {
                     let message = format!(
-                        "no version has both this `{}` and the `{}` of this rule",
+                        "no opset version has both this `{}` and the `{}` of this rule",
                         mention.operator(),
                         other
                     );
@@ -267,7 +267,7 @@ fn attr(mention: Mention<'_>, given: &NodeAttr, attrs: &[AttrInfo]) -> Option<Ru
     let is_whole = kinds.contains(&"int") || kinds.contains(&"ints");
     let error = RuleError::new(given.value.at.clone(), message);
     Some(match is_whole && definition.kind.starts_with("float") {
-        true => error.help("write a float with a point: `1.0`"),
+        true => error.help("write a float with a decimal point: `1.0`"),
         false => error,
     })
 }

@@ -39,7 +39,7 @@ impl<'r> Mention<'r> {
 }
 
 /// Rejects rules that never match according to the op definitions. Such a rule creates an undefined operator, matches
-/// an operator that is misspelt or missing in its namespace, or matches operands and attributes that the definitions
+/// an operator that is misspelled or missing in its namespace, or matches operands and attributes that the definitions
 /// exclude. Loads the plugins that define the named operators.
 ///
 /// # Errors
@@ -85,7 +85,7 @@ fn check_operator(ops: &OpDefs, mention: Mention<'_>) -> Result<(), RuleError> {
 }
 
 /// Whether an undefined operator belongs to a plugin that isn't loaded. Models may have such ops, so the name isn't
-/// considered misspelt.
+/// considered misspelled.
 pub fn is_of_unknown_plugin(name: &str, ops: &OpDefs) -> bool {
     let namespace = |name: &str| name.rsplit_once('.').map(|(space, _)| space.to_owned());
     let Some(own) = namespace(name) else {

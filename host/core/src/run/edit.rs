@@ -35,7 +35,7 @@ use crate::verify;
 /// ```
 ///
 /// # Errors
-/// As [`edit_module`].
+/// See [`edit_module`].
 pub fn build_module(
     body: impl FnOnce(&mut sdk::Module<'_>) -> sdk::PassResult,
 ) -> Result<Module, PassError> {

@@ -34,7 +34,7 @@ const PARALLEL_OPS: usize = 4096;
 const MAX_NESTED: usize = 64;
 
 /// Runs a pass. Returns the new module, or the same one if nothing changed, and the rewrites of its rules. The pass's
-/// diagnostics are shown after it has returned, also if it failed.
+/// diagnostics are shown after it has returned, even if it failed.
 pub(super) fn call(
     run: &Run<'_>,
     job: Job<'_>,

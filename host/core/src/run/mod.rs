@@ -72,7 +72,7 @@ impl Sequential {
     /// Runs its enabled passes under a given context, with the passes that they require.
     ///
     /// # Errors
-    /// As [`Sequential::call`].
+    /// See [`Sequential::call`].
     pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
         (self as &dyn Pass).call_in(module, cx)
     }
@@ -175,7 +175,7 @@ struct Job<'a> {
     forced: bool,
 }
 
-/// The outcome of a pass that didn't fail.
+/// The result of a pass that didn't fail.
 enum Outcome {
     /// The pass ran: the module after it, and the rewrites of its rules.
     Ran(Module, Rewrites),

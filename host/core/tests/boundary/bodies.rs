@@ -98,19 +98,19 @@ fn different_interface_is_rejected() {
         |f: &mut sdk::Function, other: &sdk::Function, _: &PassContext| f.replace_body(other);
     let messages = cases.map(|case| edit_main(MAIN, &format!("fn @t.other{case}"), replace));
     expect![["
-        failed: cannot replace the body of `@main` by that of `@t.other`: wrong number of parameters: expected 1, \
+        failed: cannot replace the body of `@main` with that of `@t.other`: wrong number of parameters: expected 1, \
           found 2 [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: wrong number of results: expected 1, \
+        failed: cannot replace the body of `@main` with that of `@t.other`: wrong number of results: expected 1, \
           found 2 [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: wrong number of results: expected 1, \
+        failed: cannot replace the body of `@main` with that of `@t.other`: wrong number of results: expected 1, \
           found 0 [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for parameter 0, \
+        failed: cannot replace the body of `@main` with that of `@t.other`: expected type `f32[n,3]` for parameter 0, \
           found `f32[n,4]` [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for parameter 0, \
+        failed: cannot replace the body of `@main` with that of `@t.other`: expected type `f32[n,3]` for parameter 0, \
           found `f32[n]` [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for result 0, \
+        failed: cannot replace the body of `@main` with that of `@t.other`: expected type `f32[n,3]` for result 0, \
           found `i64[n,3]` [main]
-        failed: cannot replace the body of `@main` by that of `@t.other`: expected type `f32[n,3]` for parameter 0, \
+        failed: cannot replace the body of `@main` with that of `@t.other`: expected type `f32[n,3]` for parameter 0, \
           found `seq<f32[n,3]>` [main]"]]
     .assert_eq(&messages.join("\n"));
 }

@@ -63,7 +63,7 @@ plugin! {
     ops: [SCALED_ADD, AS_TOLD, BROKEN, BODY_IN_INFER, NEEDS],
 }
 
-/// Replaces each op that has a body by its body.
+/// Replaces each op that has a body with its body.
 fn decompose(f: &mut sdk::Function, cx: &PassContext) -> PassResult {
     for op in f.walk(f.body()).collect::<Vec<_>>() {
         if let Some(values) = cx.decompose(f, op)? {

@@ -175,7 +175,7 @@ fn pass_queries_its_context_and_emits_diagnostics() {
     assert!(PassContext::current(|_| ()).is_none());
 }
 
-/// The headers of views are reused by later passes, also after a pass that edited. A change of the module invalidates
+/// The headers of views are reused by later passes, even after a pass that edited. A change of the module invalidates
 /// them.
 #[test]
 fn slots_are_cached_until_the_module_changes() {

@@ -100,7 +100,7 @@ fn check(
     expected.assert_eq(&result);
 }
 
-/// Replaces the op by its body in the wanted layouts, and reports the resulting layouts.
+/// Replaces the op with its body in the wanted layouts, and reports the resulting layouts.
 fn convert_layout(
     wanted: &'static [&'static str],
 ) -> impl Fn(&mut sdk::Function, &PassContext) -> PassResult {

@@ -126,7 +126,7 @@ impl<'f> Batch<'f> {
     /// `at_once` is the number of parallel runs; it defaults to the number of cores.
     ///
     /// # Errors
-    /// As [`BatchResults::open`].
+    /// See [`BatchResults::open`].
     pub fn open(
         items: Vec<BatchItem>,
         fingerprint: &'f Fingerprint,

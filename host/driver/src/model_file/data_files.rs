@@ -180,8 +180,8 @@ fn replaced(model: &Path, owned: &[&str], locations: &[String]) -> io::Result<Ve
     Ok(names)
 }
 
-/// Returns `true` if a directory may have a file with one of these locations, with or without a hash. Directories with
-/// many files count as such: listing them for each model of a batch would take too long.
+/// Returns `true` if a directory may have a file with one of these locations, with or without a hash. Also returns
+/// `true` for a directory with many files: listing it for each model of a batch would take too long.
 fn any_exists(dir: &Path, owned: &[&str]) -> bool {
     const MOST_LISTED: usize = 1024;
     let owned: FxHashSet<PathBuf> = owned.iter().map(normal).collect();

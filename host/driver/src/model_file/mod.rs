@@ -109,7 +109,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Module, PassError> {
 /// Reads a model with options.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Module, PassError> {
     let (path, reach) = (path.as_ref(), options.reach());
     match Format::from_path(path)? {
@@ -166,7 +166,7 @@ pub fn parse_text(name: &str, source: &str) -> Result<Module, PassError> {
 /// Parses IR text with options.
 ///
 /// # Errors
-/// As [`parse_text`].
+/// See [`parse_text`].
 pub fn parse_text_with(
     name: &str,
     source: &str,

@@ -29,7 +29,7 @@ pub struct Output {
 /// Writes a model, and the data files of an ONNX model.
 ///
 /// # Errors
-/// As [`Output::new`], [`Output::stage`] and [`StagedModel::commit`].
+/// See [`Output::new`], [`Output::stage`] and [`StagedModel::commit`].
 pub fn write(
     module: &Module,
     path: impl AsRef<Path>,
@@ -52,7 +52,7 @@ impl Output {
     /// target stays unchanged.
     ///
     /// # Errors
-    /// As [`Output::new`].
+    /// See [`Output::new`].
     pub(crate) fn at(path: &Path, replaces_links: bool) -> Result<Output, PassError> {
         let target = match replaces_links {
             true => Target::replacing,

@@ -83,7 +83,7 @@ impl Pipeline {
     /// Parses a pipeline from its text and name.
     ///
     /// # Errors
-    /// As [`Pipeline::from_toml`].
+    /// See [`Pipeline::from_toml`].
     pub fn new(pipeline: PipelineText) -> Result<Pipeline, PassError> {
         let request = Request {
             pipeline: Some(pipeline),
@@ -96,7 +96,7 @@ impl Pipeline {
     /// Returns the pipeline as a pass with the pipeline's name. It runs under the context of its caller.
     ///
     /// # Errors
-    /// As [`Pipeline::resolve`], and if the pipeline has context settings or instruments.
+    /// See [`Pipeline::resolve`]; also if the pipeline has context settings or instruments.
     pub fn into_pass(self, registry: &Registry) -> Result<PassRef, PassError> {
         let prepared = self.resolve(registry)?;
         let name = self.request.pipeline.as_ref().map(PipelineText::name);

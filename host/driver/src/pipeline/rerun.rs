@@ -15,7 +15,7 @@ pub struct Rerun {
     recorder: Arc<Recorder>,
 }
 
-/// The outcome of running a pipeline on a module.
+/// The result of running a pipeline on a module.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Trial<M = Module> {
     /// Success, with the resulting module.

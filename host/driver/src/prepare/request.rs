@@ -259,6 +259,6 @@ impl From<BuiltInPipeline> for PipelineText {
 pub struct Print {
     /// Whether to print to standard error instead of standard output.
     pub to_stderr: bool,
-    /// Whether to use colours.
+    /// Whether to use colors.
     pub color: bool,
 }

@@ -78,7 +78,7 @@ pub(super) fn with_texts(
     Ok(table)
 }
 
-/// Replaces names of .rules files by the files' contents, in a config key for rules or in its fields.
+/// Replaces names of .rules files with the files' contents, in a config key for rules or in its fields.
 pub(super) fn put_texts(
     value: &mut Value,
     schema: &Schema,
@@ -109,7 +109,7 @@ fn has_rules(schema: &Schema, name: &str) -> bool {
     fields.any(|field| field.name == name && field.ty == FieldType::Rules)
 }
 
-/// Replaces paths of `.npy` files in a pipeline's values by absolute paths, because passes open them.
+/// Replaces paths of `.npy` files in a pipeline's values with absolute paths, because passes open them.
 ///
 /// # Errors
 /// If the pipeline may not name the file.

@@ -1,4 +1,4 @@
-//! Reproducers: directories that repeat a failure, also on another machine.
+//! Reproducers: directories that repeat a failure, even on another machine.
 //!
 //! A reproducer contains:
 //!

@@ -28,7 +28,7 @@ struct Piece {
     text: String,
 }
 
-/// The outcome of a run, with the text of the resulting module. `None` if it is unchanged or not needed.
+/// The result of a run, with the text of the resulting module. `None` if it is unchanged or not needed.
 type SentTrial = Trial<Option<String>>;
 
 impl<'s, J: Serialize> WorkerTrials<'s, J> {
@@ -41,7 +41,7 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
         }
     }
 
-    /// Returns the outcome of a run in a worker, or its crash.
+    /// Returns the result of a run in a worker, or its crash.
     fn tried(&mut self, piece: &Piece) -> Result<SentTrial, PassError> {
         let start_error = |error: std::io::Error| not_started(&error);
         let mut process = match self.process.take() {

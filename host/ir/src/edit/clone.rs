@@ -128,7 +128,7 @@ impl Function {
     }
 
     /// Rejects a copy of `ops`, or of the whole region `root`, if a captured value has no valid replacement or regions
-    /// would nest too deep.
+    /// would nest too deeply.
     fn check_copy(
         &self,
         source: Option<&Function>,

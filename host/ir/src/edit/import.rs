@@ -98,7 +98,7 @@ impl Function {
     /// `None` if unknown.
     ///
     /// # Errors
-    /// If this function imports a version of the domain in which an op has another meaning.
+    /// If this function imports a version of a domain in which one of the ops has a different meaning.
     pub fn imports_of(
         &self,
         source: &Function,

@@ -7,8 +7,8 @@ use crate::function::Function;
 use crate::origin::{Entity, SourceSpan};
 
 impl Function {
-    /// Moves a region's ops and constants right before the op that contains it, and replaces the region's arguments by
-    /// `args`. The values become visible in the outer region; only the terminator stays in the inlined region.
+    /// Moves a region's ops and constants right before the op that contains it, and replaces the region's arguments
+    /// with `args`. The values become visible in the outer region; only the terminator stays in the inlined region.
     ///
     /// Takes time linear in the number of ops of the region; nested regions move with their ops.
     ///

@@ -1,7 +1,7 @@
 //! Program order: a linked list, and a label per op, so that "before" is a comparison of integers.
 //!
-//! A new op's label is halfway between its neighbours' labels. If they are adjacent, the smallest surrounding range of
-//! labels that is sparse enough is relabelled evenly (the list-labelling of Bender et al., "Two simplified algorithms
+//! A new op's label is halfway between its neighbors' labels. If they are adjacent, the smallest surrounding range of
+//! labels that is sparse enough is relabeled evenly (the list-labeling of Bender et al., "Two simplified algorithms
 //! for maintaining order in a list", 2002). So n insertions cost O(n log n), wherever they happen.
 
 use passdock_abi::{OpId, RegionId};
@@ -56,7 +56,7 @@ impl Function {
         }
     }
 
-    /// Spreads the labels around an op whose label equals a neighbour's.
+    /// Spreads the labels around an op whose label equals a neighbor's.
     fn spread_labels(&mut self, op: OpId) {
         let label = self.ops[op.index()].order;
         let (mut first, mut last, mut count) = (op, op, 1_u64);
@@ -74,7 +74,7 @@ impl Function {
             {
                 (last, count) = (next, count + 1);
             }
-            // A fuller range would be relabelled again too soon.
+            // A fuller range would be relabeled again too soon.
             capacity *= 1.5;
             let step = (1_u64 << bits) / (count + 1);
             if (count as f64) <= capacity && step >= 2 {

@@ -16,7 +16,7 @@ impl Function {
     /// Adds a region to an op.
     ///
     /// # Errors
-    /// If the op is erased, regions nest too deep, or an argument's type isn't a type of this function.
+    /// If the op is erased, regions nest too deeply, or an argument's type isn't a type of this function.
     pub fn add_region(&mut self, op: OpId, new: &NewRegion<'_>) -> Edit<RegionId> {
         let parent = self.live_op(op)?.parent;
         self.check_region(new, parent)?;

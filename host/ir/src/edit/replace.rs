@@ -20,7 +20,7 @@ impl Function {
     /// and metadata of the old one.
     ///
     /// # Errors
-    /// As [`Function::create_op`], and if a used result of the old op has no counterpart of a compatible type.
+    /// See [`Function::create_op`]; also if a used result of the old op has no counterpart of a compatible type.
     pub fn replace_op(&mut self, old: OpId, new: &NewOp<'_>) -> Edit<OpId> {
         let record = *self.inner_op(old, "replace")?;
         self.check_new(new, record.parent, old)?;
@@ -165,7 +165,7 @@ impl Function {
             self.live_value(to)?;
             if self.defining_op(to) == Some(old) {
                 let name = self.describe_op(old);
-                reject!("cannot replace {name} by its own result");
+                reject!("cannot replace {name} with its own result");
             }
             self.check_move(from, to)?;
         }
@@ -241,7 +241,7 @@ impl Function {
         Ok(())
     }
 
-    /// Returns a live op that isn't a terminator; otherwise an error that the op can't `what`.
+    /// Returns a live op that isn't a terminator. For a terminator, returns the error that `what` isn't possible.
     pub(crate) fn inner_op(&self, op: OpId, what: &str) -> Edit<&Op> {
         let record = self.live_op(op)?;
         if is_terminator(record.name) {
@@ -329,11 +329,11 @@ impl Function {
         let moved = std::mem::take(&mut self.values[from.index()].use_count);
         self.values[from.index()].first_use = UseId::NONE;
         let head = &mut self.values[to.index()];
-        let behind = std::mem::replace(&mut head.first_use, first);
+        let rest = std::mem::replace(&mut head.first_use, first);
         head.use_count += moved;
-        self.uses[last.index()].next = behind;
-        if behind.is_some() {
-            self.uses[behind.index()].prev = last;
+        self.uses[last.index()].next = rest;
+        if rest.is_some() {
+            self.uses[rest.index()].prev = last;
         }
     }
 
@@ -409,7 +409,7 @@ impl Function {
         let mismatch = |f: &Function, why: String| {
             let (own, other_type) = (f.text(f.name), source.text(source.name));
             let message =
-                format!("cannot replace the body of `@{own}` by that of `@{other_type}`: {why}");
+                format!("cannot replace the body of `@{own}` with that of `@{other_type}`: {why}");
             EditFailure::rejected(message)
         };
         let sides = [self.interface(), source.interface()];

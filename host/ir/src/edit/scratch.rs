@@ -43,7 +43,7 @@ impl Function {
     /// its previous version again.
     ///
     /// # Errors
-    /// As [`Function::show_operands`].
+    /// See [`Function::show_operands`].
     pub fn take_back_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         self.swap_shown_operands(op, operands)?;
         self.end_trial();

@@ -27,7 +27,7 @@ impl Images {
 }
 
 impl Function {
-    /// Replaces symbols by dims, simultaneously, in all types of the function. Visits each type and expression once.
+    /// Replaces symbols with dims, simultaneously, in all types of the function. Visits each type and expression once.
     ///
     /// # Errors
     /// If a symbol doesn't exist or is listed twice, a size would be negative, or consistent types would contradict
@@ -178,7 +178,7 @@ impl Function {
 
     fn negative(&self, what: &str, ty: TypeId) -> EditFailure {
         EditFailure::rejected(format!(
-            "a dim of {what}, of type `{}`, would be negative",
+            "{what} of type `{}` would have a negative dim",
             crate::text::type_text(self, ty)
         ))
     }

@@ -48,7 +48,7 @@ impl Function {
             };
             count("operands", values(self) != values(original));
             count("attributes", !self.has_same_attrs(original, id));
-            // An op hasn't moved if only its neighbours or its label changed.
+            // An op hasn't moved if only its neighbors or its label changed.
             let moved = new.prev != old.prev && new.next != old.next && new.order != old.order;
             count("order", new.parent != old.parent || moved);
             count("locations", new.loc != old.loc);

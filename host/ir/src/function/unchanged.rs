@@ -7,7 +7,7 @@ use passdock_abi::{Attr, AttrKind, Constant, Op, Range, Region, Value};
 use super::Function;
 
 impl Function {
-    /// Whether the edits of this copy of `original` cancelled out: types are restored, new entities are erased, and
+    /// Whether the edits of this copy of `original` canceled out: types are restored, new entities are erased, and
     /// changes are reverted. Marks of changed entities and similar bookkeeping aren't compared.
     pub fn is_unchanged(&self, original: &Function) -> bool {
         // New records are at the end of the arenas, so a copy with live new records is rejected quickly.

@@ -5,7 +5,7 @@ use passdock_ir::{Edit, Function, Module, text, verify};
 
 use crate::{function, inner, op, value};
 
-/// Inlines a region and replaces the op's results by the yielded values.
+/// Inlines a region and replaces the op's results with the yielded values.
 fn collapse(f: &mut Function, parent: OpId, region: RegionId, args: &[ValueId]) -> Edit {
     f.inline_region(region, args)?;
     let terminator = f.terminator(region).expect("the terminator");

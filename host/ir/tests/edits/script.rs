@@ -211,7 +211,7 @@ impl<'w> Words<'w> {
                 f.remove_opset(symbols.intern(self.words.next().unwrap_or_default()))?
             }
             "inline_region" => f.inline_region(self.region(f), &self.values(f))?,
-            // Inlines the region and replaces the op's results by the yielded values.
+            // Inlines the region and replaces the op's results with the yielded values.
             "collapse" => {
                 let parent = self.op(f);
                 let region = f.regions_of(parent).next().expect("a region");

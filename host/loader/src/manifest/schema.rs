@@ -195,7 +195,7 @@ impl Schema {
     /// them.
     ///
     /// # Errors
-    /// As [`Schema::accept`].
+    /// See [`Schema::accept`].
     pub fn accept_part(&self, value: &Value) -> Result<ConfigValue, ConfigError> {
         if self.is_scalar() {
             let value = self.fields[0].accept(value, &self.key)?;

@@ -49,7 +49,7 @@ name = \"acme.transform.FuseDoubleRelu\"
 kind = \"function\"
 opt_level = 1
 required = [\"relax.transform.FoldConstant\"]
-summary = \"Replaces `Relu(Relu(x))` by `Relu(x)`.\"
+summary = \"Replaces `Relu(Relu(x))` with `Relu(x)`.\"
 thread_safe = true
 phase = \"simplify\"
 [[pass.option]]
@@ -127,7 +127,7 @@ default = 3
                 }
               ],
               "kind": "function",
-              "summary": "Replaces `Relu(Relu(x))` by `Relu(x)`."
+              "summary": "Replaces `Relu(Relu(x))` with `Relu(x)`."
             }
           ],
           "sequential": [

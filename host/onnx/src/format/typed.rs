@@ -1,8 +1,7 @@
 //! Conversion between the typed data fields of `TensorProto` and the IR's bytes.
 //!
 //! The IR stores elements little-endian and packed as ONNX packs raw data. Strings are stored as `n + 1` offsets of
-//! type `u64`, followed by their bytes. For an element type that this version doesn't know, the bytes are the data's
-//! records in the file.
+//! type `u64`, followed by their bytes. For an unsupported element type, the bytes are the data's records in the file.
 
 use passdock_abi::DType;
 use passdock_ir::constant::{pack_bits, string_data, string_elements, unpack_bits};
@@ -12,7 +11,7 @@ use super::fields::bodies;
 use super::schema::tensor;
 use super::wire::{Message, push_fixed, push_varints, put_bytes, put_head, put_varint};
 
-/// Returns the field for the elements of a type that aren't raw; `None` if this version doesn't know the type.
+/// Returns the field for the elements of a type that aren't raw, or `None` for an unsupported type.
 pub(crate) fn typed_field(dtype: DType) -> Option<u32> {
     Some(match dtype {
         DType::F32 | DType::C64 => tensor::FLOAT_DATA,

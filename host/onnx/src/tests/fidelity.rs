@@ -184,7 +184,7 @@ fn ir_of_model_is_complete() {
     expect_test::expect_file!["rich.ir"].assert_eq(&text);
 }
 
-/// Conversion to IR text drops the spans and keeps the interface, also for an old model.
+/// Conversion to IR text drops the spans and keeps the interface, even for an old model.
 #[test]
 fn model_round_trips_through_text() {
     for ir_version in [3, 10] {

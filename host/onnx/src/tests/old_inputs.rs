@@ -34,7 +34,7 @@ fn initializer_inputs_are_kept() {
 }
 
 /// Functions need a later IR version, in which an initializer's input would make it a parameter. The inputs are removed
-/// and the constants stay constants, also in an untouched graph and after conversion to text.
+/// and the constants stay constants, even in an untouched graph and after conversion to text.
 #[test]
 fn adding_functions_keeps_constants_of_old_models() {
     let inner = graph(&[node("z = Add(x, v)")], &["v"], &["z"])

@@ -159,7 +159,7 @@ fn malformed_tables_are_rejected_with_a_reason() {
         ("a valid plugin", |_| {}),
         ("no table", |p| p.entry = "return 0;"),
         ("no table, with a reason", |p| {
-            p.more += "static char why[] = \"it needs a licence\";\n";
+            p.more += "static char why[] = \"it needs a license\";\n";
             p.entry = "attach->reason.ptr = why; attach->reason.len = sizeof why - 1; return 0;";
         }),
         ("a misaligned table", |p| {

@@ -46,7 +46,7 @@ pub(crate) const REJECTING: sdk::StaticPlugin = {
         attach: *mut abi::Attach,
     ) -> *const abi::Plugin {
         // SAFETY: the host's `Attach` is valid until this function returns.
-        unsafe { (*attach).reason = abi::Str::new("it has no licence.") };
+        unsafe { (*attach).reason = abi::Str::new("it has no license.") };
         std::ptr::null()
     }
     let manifest = b"[plugin]\n\

@@ -1,6 +1,6 @@
 //! Pairs of parameters and of results of two functions.
 //!
-//! Ports are paired by name first. The remaining ones are paired by type, in order and between the same neighbours:
+//! Ports are paired by name first. The remaining ones are paired by type, in order and between the same neighbors:
 //! they were renamed.
 
 use passdock_abi::{SymbolId, TypeId};

@@ -153,7 +153,7 @@ pub fn find() -> Result<PathBuf, PassError> {
 /// Loads ONNX Runtime for a comparison with these options.
 ///
 /// # Errors
-/// As [`find`].
+/// See [`find`].
 pub(super) fn load(options: &CompareOptions) -> Result<Arc<Runtime>, PassError> {
     let runtime = ort::runtime(options.library.as_deref()).map_err(|error| {
         let message = format!("could not run the models: {error}");

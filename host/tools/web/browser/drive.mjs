@@ -95,7 +95,7 @@ async function looks() {
   }
 }
 
-/** Opens scopes down to the ops, an op's neighbourhoods, and what a search finds. */
+/** Opens scopes down to the ops, an op's neighborhoods, and what a search finds. */
 async function opensAndSearches() {
   const { tab, close } = await opened();
   await tab.$$eval(".tabs button", ([before]) => before.click());
@@ -134,7 +134,7 @@ async function opensAndSearches() {
     const near = await drawing(tab, () => tab.$$eval(".crumbs .tools button", (all, at) => all[at].click(), size));
     seen.push(near);
   }
-  await shoot(tab, "neighbourhood");
+  await shoot(tab, "neighborhood");
   console.log(`views: ${seen.map(({ boxes, time }) => `${boxes} boxes in ${time} ms`).join(", ")}`);
   // What was removed is found by the pass that removed it.
   await tab.type("#search", "removed");

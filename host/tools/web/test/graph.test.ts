@@ -8,7 +8,7 @@ import { markOf, noMarks, leading, markText } from "../src/graph/marks.ts";
 import { OpGraph } from "../src/graph/model.ts";
 import { MOST_CHILDREN, scopeTree, find, trail, type Scope } from "../src/graph/scopes.ts";
 import { OpSearch } from "../src/graph/search.ts";
-import { MOST_BOXES, neighbourhood, neighbours, scopeView } from "../src/graph/view.ts";
+import { MOST_BOXES, neighborhood, neighbors, scopeView } from "../src/graph/view.ts";
 import { arrange } from "../src/layout/arrange.ts";
 
 /** A chain of ops of these names: each takes what the one before gives, the first an argument. */
@@ -78,10 +78,10 @@ test("a scope that is gone leads to the one around it", () => {
   assert.deepEqual(trail(find(tree, "/a/b")).map((scope) => scope.label), ["", "a", "b"]);
 });
 
-test("a neighbourhood is the nearest ops", () => {
+test("a neighborhood is the nearest ops", () => {
   const graph = chain(Array.from({ length: 50 }, (_, at) => `n${at}`));
-  assert.deepEqual(neighbours(graph, 20, 5).sort((a, b) => a - b), [18, 19, 20, 21, 22]);
-  const view = neighbourhood(graph, 0, 3);
+  assert.deepEqual(neighbors(graph, 20, 5).sort((a, b) => a - b), [18, 19, 20, 21, 22]);
+  const view = neighborhood(graph, 0, 3);
   assert.deepEqual(view.boxes.map((box) => box.id), ["o0", "o1", "o2", "a0"]);
 });
 

@@ -55,7 +55,7 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
  * versions. */
 #define PASSDOCK_MANIFEST(name, version, passes) PASSDOCK_MANIFEST_OF(name, version, "none", passes)
 
-/* As PASSDOCK_MANIFEST, with the effect of a panic or exception: "none" (there are none), "unwind" (the
+/* Like PASSDOCK_MANIFEST, with the effect of a panic or exception: "none" (there are none), "unwind" (the
  * plugin catches it and returns PANICKED) or "abort" (it terminates the process). */
 #define PASSDOCK_MANIFEST_OF(name, version, panic, passes)                                         \
     PASSDOCK_IN_SECTION const char passdock_manifest_v0[] =                                        \
@@ -111,7 +111,7 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
  * must be those of the passdock_op_entry, in the same order. */
 #define PASSDOCK_OP(name, since) PASSDOCK_OP_OF(name, since, "")
 
-/* As PASSDOCK_OP, with further lines of TOML. Any entry of the manifest may have the line "min_host =
+/* Like PASSDOCK_OP, with further lines of TOML. Any entry of the manifest may have the line "min_host =
  * \"0.4\"\n": an older host skips the entry and uses the rest of the plugin. */
 #define PASSDOCK_OP_OF(name, since, lines)                                                         \
     "\n[[op]]\nname = \"" name "\"\nsince = " PASSDOCK_TEXT(since) "\n" lines

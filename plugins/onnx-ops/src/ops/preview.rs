@@ -51,7 +51,7 @@ fn updated(op: &Infer, groups: usize) -> Inferred {
     let tensors = op.host.operand_count().saturating_sub(2);
     if !tensors.is_multiple_of(groups) {
         return invalid!(
-            "number of operands from operand 2 on is {tensors}, expected a multiple of {groups}"
+            "number of operands starting at operand 2 is {tensors}, expected a multiple of {groups}"
         );
     }
     let count = tensors / groups;

@@ -510,7 +510,7 @@ fn sharing_count(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 
             && f.symbol(op) == f.symbol(linear.op)
             && f.operand(op, 2) == linear.bias
             && group(op) == group(linear.op)
-            && neighbour(f, op, side, linear.data_at())
+            && neighbor(f, op, side, linear.data_at())
                 .is_some_and(|other| is_same(f, other, plan.erased, plan.data))
     };
     match count > 1 && count <= USES && f.iter_uses(weights).all(is_like) {
@@ -520,7 +520,7 @@ fn sharing_count(f: &Function, plan: &Plan, linear: &Linear, side: Side) -> i64 
 }
 
 /// Returns the only user of an op's result, or the op that defines an operand.
-fn neighbour(f: &Function, op: OpId, side: Side, data: usize) -> Option<OpId> {
+fn neighbor(f: &Function, op: OpId, side: Side, data: usize) -> Option<OpId> {
     match side {
         Side::Input => f.defining_op(f.operand(op, data)?),
         Side::Output => only_use(f, f.result(op, 0)).map(|one| one.op),
@@ -551,7 +551,7 @@ fn freed(f: &Function, plan: &Plan, index: usize, value: ValueId) -> i64 {
                 .operand(one.op, plan.data)
                 .filter(|&data| f.use_count(data) == 1)
                 .and_then(|data| f.defining_op(data)),
-            Side::Input => neighbour(f, one.op, Side::Output, 0),
+            Side::Input => neighbor(f, one.op, Side::Output, 0),
         };
         one.index == index
             && f.symbol(one.op) == f.symbol(plan.erased)

@@ -89,7 +89,7 @@ impl SameSizes {
     }
 }
 
-/// Replaces gathers of contiguous ranges of a `Shape` by `Shape` ops with `start` and `end`. All live users must be
+/// Replaces gathers of contiguous ranges of a `Shape` with `Shape` ops with `start` and `end`. All live users must be
 /// such gathers, so that the original `Shape` becomes dead.
 fn gather_at_once(f: &mut Function) -> PassResult {
     if f.opset("").is_none_or(|version| version < RANGES) {

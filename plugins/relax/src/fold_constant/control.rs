@@ -10,7 +10,7 @@ use crate::shared::operators::is_operator;
 use crate::shared::read::unless_no_match;
 
 impl Forward<'_> {
-    /// Replaces an op by its result if it can be decided without evaluation.
+    /// Replaces an op with its result if it can be decided without evaluation.
     pub(super) fn decide(&mut self, f: &mut Function, op: OpId) -> Result<Decided, EditError> {
         let constants: Vec<ConstId> = f.operands(op).filter_map(|v| f.constant(v)).collect();
         let decided = self.try_decide(f, op)?;
@@ -144,7 +144,7 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
     is_copy.then_some(original)
 }
 
-/// Replaces an op by values, unless they contradict the declared types of the results.
+/// Replaces an op with values, unless they contradict the declared types of the results.
 fn replace(f: &mut Function, op: OpId, values: &[ValueId]) -> Result<Decided, EditError> {
     let next = f.next_op(op);
     if values.len() != f.result_count(op) {
@@ -164,7 +164,7 @@ fn branch(f: &Function, op: OpId, taken: bool) -> Option<(RegionId, Vec<ValueId>
     (given.len() == f.result_count(op)).then_some((branch, given))
 }
 
-/// Replaces an op by the ops of a branch.
+/// Replaces an op with the ops of a branch.
 fn inline(f: &mut Function, op: OpId, branch: RegionId) -> Result<Decided, EditError> {
     let first = f.first_op(branch);
     let is_empty = first == f.terminator(branch);

@@ -110,7 +110,7 @@ pub(super) const TOO_LARGE: &str =
     "folding would exceed the larger of 2 GiB and 4 times the size of the constants";
 
 /// The reason for quantized values.
-pub(super) const QUANTISED: &str =
+pub(super) const QUANTIZED: &str =
     "quantized values are not folded; pass `--allow-growth` to fold them";
 
 /// Returns the size of a constant in bytes; 0 if the value isn't a constant.

@@ -36,7 +36,7 @@ const MOVES: &[&str] = &[
 ];
 
 impl Forward<'_> {
-    /// Replaces an op whose result is a large splat by a `ConstantOfShape`. Returns the op that computes the result
+    /// Replaces an op whose result is a large splat with a `ConstantOfShape`. Returns the op that computes the result
     /// now.
     pub(super) fn as_splat(&mut self, f: &mut Function, op: OpId) -> Result<OpId, EditError> {
         if !self.may_be_splat(f, op) {
@@ -145,7 +145,7 @@ impl Forward<'_> {
         Ok(value)
     }
 
-    /// Replaces an op by a `ConstantOfShape`.
+    /// Replaces an op with a `ConstantOfShape`.
     fn make(&mut self, f: &mut Function, op: OpId, element: Vec<u8>) -> Result<OpId, EditError> {
         let result = f.result(op, 0);
         let (dtype, ty) = (f.dtype(result), f.type_id(result));
@@ -172,7 +172,7 @@ impl Forward<'_> {
         Ok(created)
     }
 
-    /// Replaces each large splat operand that the op broadcasts by a single element.
+    /// Replaces each large splat operand that the op broadcasts with a single element.
     pub(super) fn take_one(&mut self, f: &mut Function, op: OpId) -> Result<(), EditError> {
         if self.elements.is_empty() || f.operand_count(op) < 2 || !f.traits(op).is_elementwise() {
             return Ok(());

@@ -6,7 +6,7 @@ use passdock_plugin_api::prelude::*;
 use super::budget::static_len;
 use super::checker::{is_shape_data, may_fold};
 use super::control::Decided;
-use super::forward::{Forward, GROWS, QUANTISED, TOO_LARGE};
+use super::forward::{Forward, GROWS, QUANTIZED, TOO_LARGE};
 use crate::shared::accept;
 use crate::shared::cursor::Cursor;
 
@@ -58,7 +58,7 @@ impl Forward<'_> {
 
     /// Whether an op only dequantizes constants. Runtimes compute with the quantized constants, and their patterns
     /// match this op before its users.
-    fn stays_quantised(&self, f: &Function, op: OpId) -> bool {
+    fn stays_quantized(&self, f: &Function, op: OpId) -> bool {
         let is_constant = |value: ValueId| value.is_none() || self.constant(f, value).is_some();
         let traits = f.traits(op);
         !self.may_grow
@@ -78,8 +78,8 @@ impl Forward<'_> {
             // The copy exists because a region yields a constant.
             return Ok(op);
         }
-        if self.stays_quantised(f, op) {
-            self.reject(f, op, QUANTISED);
+        if self.stays_quantized(f, op) {
+            self.reject(f, op, QUANTIZED);
             return Ok(op);
         }
         let op = self.as_splat(f, op)?;

@@ -224,7 +224,7 @@ fn elements(f: &Function, value: ValueId) -> Option<Vec<u8>> {
 }
 
 /// Prepares a copy for inference. Removes declared dim symbols, which have another meaning in the caller, and replaces
-/// references to attribute parameters by their values.
+/// references to attribute parameters with their values.
 fn clear_declared_symbols(
     f: &mut Function,
     start: OpId,

@@ -98,7 +98,7 @@ pub(crate) fn first_narrowed(reports: Vec<Diagnostic>) -> Option<Diagnostic> {
     if others == 0 {
         return Some(first);
     }
-    let note = format!("further declared types with constants for dynamic sizes: {others}");
+    let note = format!("other declared types with a constant size for a dynamic dim: {others}");
     Some(first.with_note(note))
 }
 

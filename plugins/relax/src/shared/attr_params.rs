@@ -74,7 +74,7 @@ pub(crate) fn references(f: &Function, op: OpId) -> impl Iterator<Item = (Symbol
     })
 }
 
-/// Replaces an op's references to attribute parameters by values.
+/// Replaces an op's references to attribute parameters with values.
 pub(crate) fn bind(f: &mut Function, op: OpId, bindings: &Bindings) -> Result<(), EditError> {
     if bindings.is_empty() {
         return Ok(());

@@ -147,7 +147,7 @@ pub(crate) struct Replaced {
 }
 
 impl Copied {
-    /// Replaces the call by the copies, which take the names and types of its results. Calls among the copies are
+    /// Replaces the call with the copies, which take the names and types of its results. Calls among the copies are
     /// replaced already. So if many functions pass a value on, each use is replaced once.
     pub(crate) fn replace(
         mut self,

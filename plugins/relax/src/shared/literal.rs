@@ -92,7 +92,8 @@ fn push(value: &OptionValue, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), St
     let name = dtype.name().unwrap_or("?");
     let invalid = || format!("expected {name}, found {value}");
     if is_float(dtype) {
-        return push_float(value, dtype, bytes).ok_or_else(invalid);
+        return push_float(value, dtype, bytes)
+            .ok_or_else(|| format!("{value} is not representable as {name}"));
     }
     let size = element::size_of(dtype)
         .ok_or_else(|| format!("element type {name} is not supported in options"))?;
@@ -105,7 +106,7 @@ fn push(value: &OptionValue, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), St
     let is_signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64);
     let range = if is_signed { -half..half } else { 0..2 * half };
     if !range.contains(&int) {
-        return Err(invalid());
+        return Err(format!("{value} is out of range for {name}"));
     }
     bytes.extend(&int.to_le_bytes()[..size]);
     Ok(())

@@ -24,7 +24,7 @@ pub(crate) fn check_opsets<'f>(
     Ok(())
 }
 
-/// Replaces characters other than ASCII letters and digits by `_`.
+/// Replaces characters other than ASCII letters and digits with `_`.
 pub(crate) fn identifier(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     text.chars().map(plain).collect()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-/// Replaces the type of a value, even by a less precise one. Without a type, it becomes unknown.
+/// Replaces the type of a value, even with a less precise one. Without a type, it becomes unknown.
 pub(crate) fn retype(f: &mut Function, value: ValueId, ty: TypeId) -> Result<(), EditError> {
     if f.type_id(value) == ty {
         return Ok(());

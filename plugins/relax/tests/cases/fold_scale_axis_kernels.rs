@@ -97,12 +97,12 @@ fn layer_norm_is_not_split() {
     ] {
         for tail in TAILS {
             for layer in [true, false] {
-                let centred = match layer {
+                let centered = match layer {
                     true => format!("mu = {}; d = Sub(%h, %mu)", mean("h")),
                     false => "d = Relu(%h)".to_owned(),
                 };
                 let text = format!(
-                    "{centred}; sq = {square}; va = {}; ae = Add(%va, %eps); {}; {tail}",
+                    "{centered}; sq = {square}; va = {}; ae = Add(%va, %eps); {}; {tail}",
                     mean("sq"),
                     DEVIATIONS[deviation],
                 );

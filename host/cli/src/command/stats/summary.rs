@@ -16,7 +16,7 @@ pub(super) fn render(model: &Model, stats: &Stats) -> String {
     if results.total > 0 {
         let (total, typed) = (count(results.total), count(results.typed));
         let fixed = count(results.static_shape);
-        let fact = format!("{total}: {typed} typed, {fixed} of static shape");
+        let fact = format!("{total}: {typed} typed, {fixed} with static shape");
         facts.add("results", fact);
     }
     if stats.subgraphs.regions > 0 {

@@ -370,7 +370,7 @@ fn summary(diff: &Diff) -> String {
     let sum = diff.summary();
     let ops = changes(sum.ops_added, sum.ops_removed, sum.ops_changed);
     let moved = join([(sum.moved, "moved")]);
-    let values = join([(sum.renamed, "renamed"), (sum.retyped, "of another type")]);
+    let values = join([(sum.renamed, "renamed"), (sum.retyped, "retyped")]);
     let ops = [ops, moved].into_iter().filter(|text| !text.is_empty());
     let functions = changes(sum.functions_added, sum.functions_removed, 0);
     let (added, removed) = (sum.constants_added, sum.constants_removed);
@@ -408,7 +408,7 @@ fn ops(number: usize) -> String {
 /// Renders the replacement of a value by another one, which may have the same name.
 fn values(old: &str, new: &str) -> String {
     match old == new {
-        true => format!("{old} → another {new}"),
+        true => format!("{old} → new {new}"),
         false => format!("{old} → {new}"),
     }
 }

@@ -31,7 +31,7 @@ const CONSTANT: &str = r#"module {
 const UNDETECTED: [&str; 5] = ["_exit", "exec", "handled segv", "atexit, exit 3", "kill"];
 
 /// Faults in process that raise an uncaught signal.
-const SIGNALLED: [&str; 7] = [
+const SIGNALED: [&str; 7] = [
     "kill",
     "rename, kill",
     "term",
@@ -206,7 +206,7 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
         0 => assert!(is_silent && out == "as it was", "{}", details()),
         -1 => {
             assert!(
-                in_process && SIGNALLED.contains(&fault.name),
+                in_process && SIGNALED.contains(&fault.name),
                 "{}",
                 details()
             );

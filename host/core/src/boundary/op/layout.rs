@@ -18,7 +18,7 @@ pub(in crate::boundary) struct Layouts {
     results: Vec<(u32, String)>,
 }
 
-// SAFETY of all `unsafe` below: strings are valid during the call, by the plugin ABI.
+// SAFETY for all `unsafe` below: strings are valid during the call, by the plugin ABI.
 
 impl OpQueries<'_> {
     pub(in crate::boundary) unsafe fn layout(&self, op: OpId, requested: &[Str]) -> Edit<LaidOut> {

@@ -166,7 +166,7 @@ impl<'c> OpCall<'c> {
     /// Interns a described type in the function.
     ///
     /// # Safety
-    /// As [`describe::add_type`].
+    /// See [`describe::add_type`].
     unsafe fn intern(&mut self, desc: &TypeDesc) -> Edit<TypeId> {
         self.may_add()?;
         let parts = [desc.dim_count, desc.layout_count, desc.item_count];
@@ -321,7 +321,7 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
     })
 }
 
-// SAFETY of all `unsafe` below: all pointers in arguments are valid during the call, by the plugin ABI.
+// SAFETY for all `unsafe` below: all pointers in arguments are valid during the call, by the plugin ABI.
 
 impl OpCall<'_> {
     pub(in crate::boundary) unsafe fn set_result_type(

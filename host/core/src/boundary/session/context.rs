@@ -255,7 +255,7 @@ impl Session for ContextSession<'_> {
     }
 }
 
-// SAFETY of all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
+// SAFETY for all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
 
 impl ContextSession<'_> {
     pub(in crate::boundary) fn opt_level(&self) -> u32 {
@@ -328,8 +328,7 @@ pub(in crate::boundary) unsafe extern "C" fn current(_: *const abi::Host) -> *mu
     CURRENT.get()
 }
 
-/// Converts a severity to the host's. An unknown one becomes the next milder known one, and `false` is returned with
-/// it.
+/// Converts a severity to the host's, and returns whether it is known. An unknown severity becomes the next milder one.
 fn severity(code: abi::Severity) -> (Severity, bool) {
     let severities = [
         (abi::Severity::BUG, Severity::Bug),
@@ -354,7 +353,7 @@ const MAX_CODE_BYTES: usize = 100;
 /// Converts a diagnostic of the plugin ABI to the host's.
 ///
 /// # Safety
-/// As [`input::list`] and [`input::text`], for everything that it points to.
+/// Everything that it points to meets the conditions of [`input::list`] and [`input::text`].
 unsafe fn described(session: &ContextSession<'_>, desc: &abi::Diagnostic) -> Edit<Diagnostic> {
     let (severity, is_known) = severity(desc.severity);
     // SAFETY: the caller's promise, here and below.

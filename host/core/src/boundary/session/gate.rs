@@ -81,7 +81,7 @@ pub(in crate::boundary) fn last_error<S: Session>(session: Edit<&S>) -> Str {
 /// Runs a query about a function.
 ///
 /// # Safety
-/// As [`Session::from_handle`].
+/// See [`Session::from_handle`].
 pub(in crate::boundary) unsafe fn read(
     handle: *const abi::Function,
     body: impl FnOnce(&mut FunctionState) -> Edit,
@@ -95,7 +95,7 @@ pub(in crate::boundary) unsafe fn read(
 /// Runs an edit of a function.
 ///
 /// # Safety
-/// As [`Session::from_handle`].
+/// See [`Session::from_handle`].
 pub(in crate::boundary) unsafe fn edit(
     handle: *mut abi::Function,
     body: impl FnOnce(&mut FunctionState) -> Edit,
@@ -107,7 +107,7 @@ pub(in crate::boundary) unsafe fn edit(
 /// Runs a call that may change a function, and updates its view.
 ///
 /// # Safety
-/// As [`Session::from_handle`].
+/// See [`Session::from_handle`].
 pub(in crate::boundary) unsafe fn change(
     handle: *mut abi::Function,
     body: impl FnOnce(&FunctionSession) -> Edit,
@@ -125,7 +125,7 @@ pub(in crate::boundary) unsafe fn change(
 /// Runs a query about a function, and writes its result.
 ///
 /// # Safety
-/// As [`Session::from_handle`] and [`input::write_with`].
+/// See [`Session::from_handle`] and [`input::write_with`].
 pub(in crate::boundary) unsafe fn read_to<T>(
     out: *mut T,
     handle: *const abi::Function,

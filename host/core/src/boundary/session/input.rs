@@ -31,7 +31,7 @@ pub(in crate::boundary) unsafe fn described<T: Grows>(at: *const T) -> Edit<T> {
 /// Copies a struct that starts with its size, of at most `room` bytes.
 ///
 /// # Safety
-/// As [`described`], for an aligned pointer.
+/// See [`described`]; the pointer is aligned.
 #[inline]
 unsafe fn copied<T: Grows>(at: *const T, room: usize) -> Edit<T> {
     // SAFETY: the caller's promise; the struct starts with its size.
@@ -108,7 +108,7 @@ fn unknown_flags<T: Grows>(unknown: u32) -> EditFailure {
 /// Fills a plugin's struct that starts with its size, up to the smaller of both sides' sizes.
 ///
 /// # Safety
-/// As [`described`], and the bytes are writable.
+/// See [`described`]; the bytes are writable.
 pub(in crate::boundary) unsafe fn fill<T: Grows>(out: *mut T, value: T) -> Edit {
     check_pointer(out, T::NAME)?;
     // SAFETY: the caller's promise; the struct starts with its size.
@@ -225,7 +225,7 @@ pub(in crate::boundary) unsafe fn text<'a>(text: abi::Str, what: &str) -> Edit<&
 /// Checks a string of at most `limit` bytes.
 ///
 /// # Safety
-/// As [`text`].
+/// See [`text`].
 pub(in crate::boundary) unsafe fn long_text<'a>(
     text: abi::Str,
     what: &str,
@@ -243,14 +243,14 @@ pub(in crate::boundary) unsafe fn long_text<'a>(
     std::str::from_utf8(bytes).map_err(|_| EditFailure::invalid(format!("the {what} is not UTF-8")))
 }
 
-/// The maximum length of a message for the user, in bytes. Longer ones are cut.
+/// The maximum length of a message for the user, in bytes. Longer ones are truncated.
 pub(in crate::boundary) const MAX_MESSAGE_BYTES: usize = 1 << 14;
 
 /// Converts a string for the user. It is shortened to `limit` bytes, and invalid UTF-8 is replaced: an error would hide
 /// the message from the user.
 ///
 /// # Safety
-/// As [`text`].
+/// See [`text`].
 pub(in crate::boundary) unsafe fn lossy_text(
     text: abi::Str,
     what: &str,

@@ -291,7 +291,7 @@ impl Session for ModuleSession<'_> {
     }
 }
 
-// SAFETY of all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
+// SAFETY for all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
 
 impl ModuleSession<'_> {
     pub(in crate::boundary) fn snapshot(&self, name: SymbolId) -> Edit<FunctionRef> {

@@ -99,7 +99,7 @@ impl Drop for Foreign {
     }
 }
 
-// SAFETY of all `unsafe` below: names and keys are valid during the call, by the plugin ABI.
+// SAFETY for all `unsafe` below: names and keys are valid during the call, by the plugin ABI.
 
 impl FunctionState {
     pub(in crate::boundary) unsafe fn column(&mut self, name: Str) -> Edit<Column> {
@@ -171,7 +171,7 @@ fn full(key: &CacheKey<'_>) -> EditFailure {
 /// Returns the key of a plugin's analysis. Its name may be any bytes. Keys without an owner are shared by all plugins.
 ///
 /// # Safety
-/// As [`input::list`].
+/// See [`input::list`].
 #[inline]
 unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<CacheKey<'a>> {
     // SAFETY: the caller's promise.

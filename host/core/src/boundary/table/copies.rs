@@ -112,7 +112,7 @@ fn since(source: &Function) -> impl Fn(SymbolId, i64) -> Option<i64> {
 /// function.
 ///
 /// # Safety
-/// As [`Session::from_handle`], for the source.
+/// The source meets the conditions of [`Session::from_handle`].
 unsafe fn with_source<T>(
     state: &mut FunctionState,
     source: *const abi::Function,
@@ -139,7 +139,7 @@ unsafe fn with_source<T>(
 /// Writes the values that `copy` returns to the plugin's array, and adds the imports that the copies need.
 ///
 /// # Safety
-/// As [`Session::from_handle`], for the source. The array has as many elements.
+/// The source meets the conditions of [`Session::from_handle`]. The array has as many elements as `copy` returns.
 unsafe fn copy_to(
     state: &mut FunctionState,
     source: *const abi::Function,

@@ -12,7 +12,7 @@ use crate::boundary::session::input;
 /// Calls `then` with the op in the IR's form.
 ///
 /// # Safety
-/// As [`input::list`], for everything that the description points to.
+/// Everything that the description points to meets the conditions of [`input::list`].
 pub(in crate::boundary) unsafe fn with_op<T>(
     desc: &abi::OpDesc,
     then: impl FnOnce(&NewOp<'_>) -> Edit<T>,
@@ -78,7 +78,7 @@ pub(in crate::boundary) unsafe fn with_op<T>(
 /// Returns the strings of an attribute, or `None` if its kind isn't `STRINGS`.
 ///
 /// # Safety
-/// As [`input::list`], for the list and each string.
+/// The list and each string meet the conditions of [`input::list`].
 unsafe fn strings<'a>(attr: &abi::AttrDesc) -> Option<Edit<Vec<&'a [u8]>>> {
     if attr.kind != AttrKind::STRINGS {
         return None;
@@ -96,7 +96,7 @@ unsafe fn strings<'a>(attr: &abi::AttrDesc) -> Option<Edit<Vec<&'a [u8]>>> {
 /// Converts a list of ports.
 ///
 /// # Safety
-/// As [`input::strided`].
+/// See [`input::strided`].
 pub(in crate::boundary) unsafe fn new_ports<'a>(
     ports: *const abi::PortDesc,
     count: usize,
@@ -111,7 +111,7 @@ pub(in crate::boundary) unsafe fn new_ports<'a>(
 /// Converts a port, and checks its name.
 ///
 /// # Safety
-/// As [`input::text`].
+/// See [`input::text`].
 pub(in crate::boundary) unsafe fn new_port<'a>(port: &abi::PortDesc) -> Edit<NewPort<'a>> {
     Ok(NewPort {
         // SAFETY: the caller's promise.
@@ -123,7 +123,7 @@ pub(in crate::boundary) unsafe fn new_port<'a>(port: &abi::PortDesc) -> Edit<New
 /// Calls `then` with the attribute in the IR's form.
 ///
 /// # Safety
-/// As [`input::list`], for everything that the description points to.
+/// Everything that the description points to meets the conditions of [`input::list`].
 pub(in crate::boundary) unsafe fn with_attr<T>(
     desc: &abi::AttrDesc,
     then: impl FnOnce(&NewAttr<'_>) -> Edit<T>,
@@ -136,13 +136,13 @@ pub(in crate::boundary) unsafe fn with_attr<T>(
 }
 
 /// # Safety
-/// As [`input::list`], for the data.
+/// The data meets the conditions of [`input::list`].
 unsafe fn new_attr<'a>(
     desc: &abi::AttrDesc,
     strings: &mut std::slice::Iter<'a, Vec<&'a [u8]>>,
 ) -> Edit<NewAttr<'a>> {
     /// # Safety
-    /// As [`input::list`].
+    /// See [`input::list`].
     unsafe fn data<'a, T>(desc: &abi::AttrDesc) -> Edit<&'a [T]> {
         // SAFETY: the caller's promise, here and below.
         unsafe { input::list(desc.data.cast(), desc.count, "attribute's data") }
@@ -212,7 +212,7 @@ pub(in crate::boundary) fn position(at: &abi::Position) -> Position {
 /// Interns a described type.
 ///
 /// # Safety
-/// As [`input::list`], for everything that the description points to.
+/// Everything that the description points to meets the conditions of [`input::list`].
 pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDesc) -> Edit<TypeId> {
     // SAFETY: the caller's promise, here and below.
     let dims = unsafe { input::list(desc.dims, desc.dim_count, "dims")? };

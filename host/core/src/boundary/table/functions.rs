@@ -1,6 +1,6 @@
 //! `FunctionApi`: reading and editing one function.
 //!
-//! SAFETY of all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
+//! SAFETY for all `unsafe` below: all pointers in a description are valid during the call, by the plugin ABI.
 
 use passdock_abi as abi;
 use passdock_abi::{

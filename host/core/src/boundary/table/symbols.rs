@@ -27,7 +27,7 @@ pub(in crate::boundary) unsafe extern "C" fn text(
 /// Calls `look_up` with the symbols and a checked string.
 ///
 /// # Safety
-/// As [`symbols`] and [`input::text`].
+/// See [`symbols`] and [`input::text`].
 unsafe fn symbol(
     handle: *const abi::Symbols,
     text: Str,

@@ -1,6 +1,6 @@
 //! The `op-count` instrument, which reports the ops that each pass added and removed, by kind.
 //!
-//! The numbers are differences of counts: replacing three `onnx.Add` by three others changes none. A pass that runs
+//! The numbers are differences of counts: replacing three `onnx.Add` with three others changes none. A pass that runs
 //! others counts only its own changes, so the sum in the last line counts each change once.
 
 use std::collections::BTreeMap;

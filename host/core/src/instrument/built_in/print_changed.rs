@@ -43,7 +43,7 @@ impl PrintChanged {
         }
     }
 
-    /// Prints the diff in colours, for terminals.
+    /// Prints the diff in colors, for terminals.
     pub fn color(mut self) -> PrintChanged {
         self.color = true;
         self

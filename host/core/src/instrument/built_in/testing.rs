@@ -34,7 +34,7 @@ pub(super) fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// Creates a pass that replaces `Relu(Relu(x))` by `Relu(x)`.
+/// Creates a pass that replaces `Relu(Relu(x))` with `Relu(x)`.
 pub(super) fn fuse() -> PassRef {
     create_function_pass(PassInfo::new("demo.transform.Fuse"), |f, _| {
         for op in f.ops_named("onnx.Relu") {
@@ -117,7 +117,7 @@ pub(super) fn run_in(
     result.map(|_| text)
 }
 
-/// Replaces each number by `#`, and collapses blanks, whose count depends on numbers.
+/// Replaces each number with `#`, and collapses blanks, whose count depends on numbers.
 pub(super) fn without_numbers(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

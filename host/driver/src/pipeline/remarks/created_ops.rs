@@ -97,7 +97,7 @@ impl UsedOperators {
         ));
         diagnostic.help = Some(
             "find the pass with `passdock blame`, and correct it or define the operators in its plugin; for \
-             operators that only a back end knows, import an opset of its domain"
+             operators that only a back end supports, import an opset of its domain"
                 .to_owned(),
         );
         Some(diagnostic)

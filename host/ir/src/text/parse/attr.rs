@@ -224,7 +224,7 @@ impl<'t> Parser<'t, '_> {
         Ok(unnamed(kind, bits, Range::EMPTY))
     }
 
-    /// Replaces the indexes in an op's region attributes by its regions, which are parsed now.
+    /// Replaces the indexes in an op's region attributes with its regions, which are parsed now.
     pub(super) fn resolve_regions(&mut self, op: OpId, spans: Spans) -> Parse<()> {
         if spans.is_empty() {
             return Ok(());

@@ -143,8 +143,8 @@ impl<'t> Parser<'t, '_> {
         let expected = number_count(dtype, elements);
         if count != expected {
             let what = match dtype {
-                DType::STRING => "strings",
-                _ => "numbers",
+                DType::C64 | DType::C128 => "numbers",
+                _ => "elements",
             };
             let message =
                 format!("wrong number of {what} for the shape: expected {expected}, found {count}");

@@ -37,7 +37,7 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
 /// Parses a module whose constants may be in other files.
 ///
 /// # Errors
-/// As [`parse()`], and if a file can't be opened.
+/// See [`parse()`]; also if a file can't be opened.
 pub fn parse_with(text: &str, options: &ParseOptions<'_>) -> Result<Module, ParseError> {
     let module = Module::new();
     let mut parser = Parser::new(text, options, module.symbols().clone());
@@ -63,7 +63,7 @@ pub fn parse_type(text: &str, symbols: Arc<Symbols>) -> Result<Function, ParseEr
 /// dropped.
 ///
 /// # Errors
-/// As [`parse()`], and if the function refers to anything outside.
+/// See [`parse()`]; also if the function refers to anything outside.
 pub fn parse_body(text: &str, symbols: Arc<Symbols>) -> Result<Function, ParseError> {
     let options = ParseOptions::default();
     let mut parser = Parser::new(text, &options, symbols);

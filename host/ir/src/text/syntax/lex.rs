@@ -309,8 +309,7 @@ impl<'t> Cursor<'t> {
                     if start == self.pos {
                         return Err(self.missing(what));
                     }
-                    let message = format!("expected another part of {what}");
-                    return Err(self.error_here(message));
+                    return Err(self.error_here("expected a name part"));
                 }
                 if ident == "symbol" && self.pos - start == 6 && self.byte(0) == b'(' {
                     self.pos += 1;

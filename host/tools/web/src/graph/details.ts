@@ -11,7 +11,7 @@ import type { Box } from "./view.ts";
 export interface DetailsEvents {
   openOp(op: number): void;
   open(box: Box): void;
-  neighbourhood(op: number): void;
+  neighborhood(op: number): void;
 }
 
 /** The maximum number of operands, results or users that are listed. */
@@ -64,7 +64,7 @@ export class Details {
         "p",
         { class: "actions" },
         box.kind === "outside" ? button("Go to op", () => this.events.openOp(at)) : null,
-        button("Show neighbourhood", () => this.events.neighbourhood(at)),
+        button("Show neighborhood", () => this.events.neighborhood(at)),
       ),
       element("h4", {}, "IR text"),
       element("pre", { class: "code", tabindex: 0 }, op.text),

@@ -12,7 +12,7 @@ import { Picture } from "./picture.ts";
 import { find, scopeTree, trail, type Scope, type ScopeTree } from "./scopes.ts";
 import { OpSearch } from "./search.ts";
 import { BoxTable } from "./table.ts";
-import { neighbourhood, scopeView, type Box, type View } from "./view.ts";
+import { neighborhood, scopeView, type Box, type View } from "./view.ts";
 
 type Side = "before" | "after";
 
@@ -30,7 +30,7 @@ interface Loaded {
 
 /** The maximum number of search results that are listed. */
 const MOST_RESULTS = 40;
-const NEIGHBOURS = [30, 100, 300];
+const NEIGHBORS = [30, 100, 300];
 
 export class Explorer {
   readonly element: HTMLElement;
@@ -75,7 +75,7 @@ export class Explorer {
     this.details = new Details(this.passes, {
       openOp: (op) => void this.goTo(op),
       open: (box) => this.open(box),
-      neighbourhood: (op) => void this.draw({ around: op, most: NEIGHBOURS[0] ?? 30 }, `o${op}`),
+      neighborhood: (op) => void this.draw({ around: op, most: NEIGHBORS[0] ?? 30 }, `o${op}`),
     });
     this.table = new BoxTable((box) => {
       this.picture.selectBox(box.id);
@@ -184,7 +184,7 @@ export class Explorer {
     this.place = place;
     const { graph, tree } = this.loaded;
     const view: View =
-      "scope" in place ? scopeView(graph, tree, place.scope) : neighbourhood(graph, place.around, place.most);
+      "scope" in place ? scopeView(graph, tree, place.scope) : neighborhood(graph, place.around, place.most);
     this.showCrumbs();
     this.details.showNothing();
     this.status.textContent = `Laying out ${countOf(view.boxes.length, "box").replace("boxs", "boxes")}…`;
@@ -219,8 +219,8 @@ export class Explorer {
       items.push(crumb(text, isHere ? null : () => void this.draw({ scope })));
     }
     if ("around" in place) {
-      items.push(crumb(`neighbourhood of ${this.loaded.graph.title(place.around)}`, null));
-      const sizes = NEIGHBOURS.map((most) =>
+      items.push(crumb(`neighborhood of ${this.loaded.graph.title(place.around)}`, null));
+      const sizes = NEIGHBORS.map((most) =>
         element(
           "button",
           {
@@ -231,7 +231,7 @@ export class Explorer {
           countOf(most, "op"),
         ),
       );
-      items.push(element("span", { class: "tools", role: "group", "aria-label": "Size of the neighbourhood" }, ...sizes));
+      items.push(element("span", { class: "tools", role: "group", "aria-label": "Size of the neighborhood" }, ...sizes));
     }
     this.crumbs.replaceChildren(...items);
   }
@@ -244,7 +244,7 @@ export class Explorer {
   private open(box: Box): void {
     if (box.scope) void this.draw({ scope: box.scope });
     else if (box.op !== undefined && box.kind === "outside") void this.goTo(box.op);
-    else if (box.op !== undefined) void this.draw({ around: box.op, most: NEIGHBOURS[0] ?? 30 }, `o${box.op}`);
+    else if (box.op !== undefined) void this.draw({ around: box.op, most: NEIGHBORS[0] ?? 30 }, `o${box.op}`);
   }
 
   /** Goes to the scope around the current place. */

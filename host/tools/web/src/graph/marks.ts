@@ -18,7 +18,7 @@ export function noMarks(): MarkCounts {
   return { same: 0, made: 0, changed: 0, removed: 0 };
 }
 
-/** The sign before a marked op, so that marks don't depend on colour. */
+/** The sign before a marked op, so that marks don't depend on color. */
 export const SIGNS: Record<Mark, string> = { same: "", made: "+", changed: "~", removed: "−" };
 
 /** Returns the mark of a group of ops. */

@@ -86,7 +86,7 @@ export class Picture {
     this.element.classList.toggle("searching", isFound !== null);
   }
 
-  /** Selects the box with an id and centres it. */
+  /** Selects the box with an id and centers it. */
   selectBox(id: string): void {
     const at = this.placed.findIndex(({ box }) => box.id === id);
     if (at < 0) return;

@@ -146,8 +146,8 @@ export function scopePaths(graph: OpGraph): string[][] {
   const isKnown = ops.map((_, at) => (paths[at]?.length ?? 0) > 0);
   // If enough ops have a scope, an op without one gets the scope of its users, or else of its operands.
   if (isKnown.filter(Boolean).length * 4 > ops.length) {
-    const adopt = (at: number, neighbours: readonly number[] | undefined) => {
-      const near = (neighbours ?? []).filter((op) => isKnown[op]);
+    const adopt = (at: number, neighbors: readonly number[] | undefined) => {
+      const near = (neighbors ?? []).filter((op) => isKnown[op]);
       if (isKnown[at] || near.length === 0) return;
       paths[at] = common(near.map((op) => paths[op] ?? []));
       isKnown[at] = (paths[at]?.length ?? 0) > 0;

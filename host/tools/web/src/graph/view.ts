@@ -1,4 +1,4 @@
-// Views, the content of a picture: the children of a scope with their surroundings, or the neighbourhood of an op.
+// Views, the content of a picture: the children of a scope with their surroundings, or the neighborhood of an op.
 
 import { shortKind, squeezed, countOf } from "../format.ts";
 import { LABELS, markOf, markText, SIGNS, type Mark } from "./marks.ts";
@@ -180,7 +180,7 @@ export function scopeView(graph: OpGraph, tree: ScopeTree, scope: Scope): View {
 }
 
 /** Returns the nearest ops of an op, including itself. */
-export function neighbours(graph: OpGraph, op: number, most: number): number[] {
+export function neighbors(graph: OpGraph, op: number, most: number): number[] {
   const found = new Set([op]);
   for (const at of found) {
     for (const near of [...(graph.before[at] ?? []), ...(graph.after[at] ?? [])]) {
@@ -191,10 +191,10 @@ export function neighbours(graph: OpGraph, op: number, most: number): number[] {
   return [...found];
 }
 
-/** Returns a view of the neighbourhood of an op, without collapsed scopes. */
-export function neighbourhood(graph: OpGraph, op: number, most: number): View {
+/** Returns a view of the neighborhood of an op, without collapsed scopes. */
+export function neighborhood(graph: OpGraph, op: number, most: number): View {
   const builder = new Builder(graph, null);
-  const near = neighbours(graph, op, Math.min(most, MOST_BOXES - MOST_ARGUMENTS)).sort((a, b) => a - b);
+  const near = neighbors(graph, op, Math.min(most, MOST_BOXES - MOST_ARGUMENTS)).sort((a, b) => a - b);
   const boxes = new Map(near.map((at) => [at, builder.op(at)]));
   for (const [at, box] of boxes) {
     for (const from of graph.before[at] ?? []) {

@@ -8,7 +8,7 @@ export interface LayoutRequest {
 
 export interface LayoutAnswer {
   number: number;
-  /** The centre of each box. */
+  /** The center of each box. */
   middles: [number, number][];
   /** The points of each edge. */
   lines: [number, number][][];

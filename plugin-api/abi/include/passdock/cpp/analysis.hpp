@@ -10,7 +10,7 @@ inline namespace v0_4 {
 /* The result of an analysis, valid until the next edit of the function or the end of its handle. It
  * belongs to the host, or to this object if the host doesn't support analyses. */
 template <class T>
-class analysed {
+class analyzed {
 public:
     const T &operator*() const { return *data_; }
     const T *operator->() const { return data_; }
@@ -18,8 +18,8 @@ public:
 private:
     template <class>
     friend class own_analysis;
-    explicit analysed(const T *kept) : data_(kept) {}
-    explicit analysed(std::unique_ptr<T> own) : data_(own.get()), own_(std::move(own)) {}
+    explicit analyzed(const T *kept) : data_(kept) {}
+    explicit analyzed(std::unique_ptr<T> own) : data_(own.get()), own_(std::move(own)) {}
 
     const T *data_;
     std::unique_ptr<T> own_;
@@ -37,16 +37,16 @@ public:
     own_analysis(std::string key, T (*make)(const function_view &)) : key_(std::move(key)), make_(make) {}
 
     /* Returns the result for the current state of the function, and computes it if it isn't cached. */
-    analysed<T> of(const function_view &f) const {
+    analyzed<T> of(const function_view &f) const {
         const passdock_analysis_api *analyses = api(f);
-        if (const T *kept = find(f, analyses)) return analysed<T>(kept);
+        if (const T *kept = find(f, analyses)) return analyzed<T>(kept);
         std::unique_ptr<T> made(new T(make_(f)));
-        if (analyses == nullptr) return analysed<T>(std::move(made));
+        if (analyses == nullptr) return analyzed<T>(std::move(made));
         auto put = PASSDOCK_CPP_CALL(analyses, put);
         void *kept = nullptr;
         /* The host owns the data from here on, whatever `put` returns. */
         f.check(put(f.handle(), owner(), str(key_), made.release(), drop, &kept));
-        return analysed<T>(static_cast<const T *>(kept));
+        return analyzed<T>(static_cast<const T *>(kept));
     }
     /* Returns the cached result for the current state of the function, or null. */
     const T *find(const function_view &f) const { return find(f, api(f)); }

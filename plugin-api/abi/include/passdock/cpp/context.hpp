@@ -326,7 +326,7 @@ public:
             return PASSDOCK_CPP_CALL(host_->ops, decompose)(handle_, f.handle(), op.raw, out, count);
         });
     }
-    /* As `decompose`, with the body for back ends. */
+    /* Like `decompose`, with the body for back ends. */
     std::optional<std::vector<value_id>> legalize(function &f, op_id op) {
         return produced(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, legalize)(handle_, f.handle(), op.raw, out, count);

@@ -232,7 +232,7 @@ impl Plan {
         Ok(symbol)
     }
 
-    /// Replaces the ops by a call of the function.
+    /// Replaces the ops with a call of the function.
     pub(crate) fn call(
         &self,
         f: &mut Function,

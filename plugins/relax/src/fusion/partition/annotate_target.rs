@@ -132,7 +132,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     for (why, count) in reasons {
         let ops = if count == 1 { "op" } else { "ops" };
         let note = format!("`{}` does not support {count} {ops}: {why}", options.target);
-        cx.emit(&Diagnostic::note(note).code("relax::not-taken"));
+        cx.emit(&Diagnostic::note(note).code("relax::not-supported"));
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ impl<'o> Categories<'o> {
                 let is_known = own.is_none_or(operators::is_listed);
                 if category != Category::Never && !is_known {
                     let message = format!(
-                        "ONNX has no operator `{name}` that supports a type smaller than float32"
+                        "no version of `{name}` supports a float type smaller than float32"
                     );
                     return Err(PassError::config(message));
                 }

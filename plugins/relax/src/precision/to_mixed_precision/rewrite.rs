@@ -132,7 +132,7 @@ impl Writer<'_> {
         uses
     }
 
-    /// Replaces uses by a low-precision value, or by that value cast back to float32.
+    /// Replaces uses with a low-precision value, or with that value cast back to float32.
     fn use_low(&mut self, uses: &UsesBy, value: ValueId, low: ValueId) -> Result<(), EditError> {
         self.replace_uses_with(&uses.low, low)?;
         if !uses.rounded.is_empty() {

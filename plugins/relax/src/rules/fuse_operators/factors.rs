@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::norms::{last_dims, make, parameter, splat};
 use crate::rules::shared::checks::becomes_dead;
-use crate::rules::shared::spread::{Power, Spread, centred, mean, mean_square, root_of};
+use crate::rules::shared::spread::{Power, Spread, centered, mean, mean_square, root_of};
 use crate::shared::read::{defined_by, pair, unless_no_match};
 
 /// Matches `x m + (beta - mean(x) m)`, where `m` is the scale divided by the standard deviation.
@@ -74,7 +74,7 @@ fn factors(
             };
             let is_it = of == x
                 && spread.axes == axes
-                && centred(f, spread.x, &axes)? == Some(x)
+                && centered(f, spread.x, &axes)? == Some(x)
                 && becomes_dead(f, root, spread.mean);
             if is_it {
                 return unless_no_match(with_parameters(r, x, &spread, scale, bias));

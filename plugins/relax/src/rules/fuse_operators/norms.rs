@@ -5,7 +5,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::factors::by_factors;
 use crate::rules::shared::checks::becomes_dead;
-use crate::rules::shared::spread::{Spread, centred, spread};
+use crate::rules::shared::spread::{Spread, centered, spread};
 use crate::shared::read::{defined_by, like, operand, stretches};
 
 /// `(x - mean(x)) / √(var(x) + epsilon)` along the last axes, then a scale and a bias.
@@ -65,11 +65,11 @@ enum Kind {
 fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
     let spread = spread(r.function(), m.root())?;
     let f = r.function();
-    let centred = centred(f, spread.x, &spread.axes)?;
+    let centered = centered(f, spread.x, &spread.axes)?;
     let x = match kind {
-        Kind::Layer => centred,
+        Kind::Layer => centered,
         // This is a layer normalization, which has an operator in all opsets that have this one.
-        Kind::Rms if centred.is_some() => None,
+        Kind::Rms if centered.is_some() => None,
         Kind::Rms => Some(spread.x),
     };
     let x = x
@@ -146,7 +146,7 @@ fn is_ones(r: &Rewriter<'_>, value: ValueId) -> Result<bool, EditError> {
     Ok(f.constant(constant).is_some() && r.number(constant)? == Some(1.0))
 }
 
-/// Replaces a scale of ones by the factor of the following `Mul`.
+/// Replaces a scale of ones with the factor of the following `Mul`.
 fn take_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, ones, n) = (m.value(f, "x"), m.value(f, "ones"), m.op("n"));

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use passdock_plugin_api::prelude::*;
 
 use super::polynomial::{Polynomial, polynomial, terms};
-use super::spread::{centred, spread};
+use super::spread::{centered, spread};
 use crate::shared::read::{defined_by, is, only_use, unless_no_match};
 
 /// The maximum number of users between the gate or mean of a group and its last op.
@@ -137,7 +137,7 @@ fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
     let Some(spread) = found else {
         return Ok(None);
     };
-    let x = centred(f, spread.x, &spread.axes)?.unwrap_or(spread.x);
+    let x = centered(f, spread.x, &spread.axes)?.unwrap_or(spread.x);
     let mut ops = between(f, last, x);
     // 16-bit types are normalized in float32 and cast back.
     let mut tail = &["onnx.Cast", "onnx.Mul", "onnx.Add"][..];

@@ -30,7 +30,7 @@ pub(crate) fn pads(f: &Function, op: OpId) -> Result<Vec<i64>, EditError> {
     Ok(pads)
 }
 
-/// Replaces a `Pad` of any mode by its operand if all amounts are 0.
+/// Replaces a `Pad` of any mode with its operand if all amounts are 0.
 pub(crate) fn pad_nothing(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let is_nothing = pads(f, m.root())?.iter().all(|&pad| pad == 0);

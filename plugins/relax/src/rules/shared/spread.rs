@@ -118,7 +118,7 @@ pub(crate) fn spread(f: &Function, op: OpId) -> Result<Spread, EditError> {
 }
 
 /// Returns `x` if a value is `x - mean(x)` along these axes.
-pub(crate) fn centred(
+pub(crate) fn centered(
     f: &Function,
     value: ValueId,
     axes: &[i64],

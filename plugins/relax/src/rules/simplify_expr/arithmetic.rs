@@ -46,7 +46,7 @@ pub(super) static EXACT_ZEROS: Rules = rules! {
 fn unless_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
-    Ok((!is_normalised(f, x)).then(|| vec![x]))
+    Ok((!is_normalized(f, x)).then(|| vec![x]))
 }
 
 /// Like [`unless_scale`], for the bias after the scale.
@@ -54,12 +54,12 @@ fn unless_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
     let scaled = defined_by(f, x, "onnx.Mul");
-    let is_layer = scaled.is_some_and(|op| f.operands(op).any(|n| is_normalised(f, n)));
+    let is_layer = scaled.is_some_and(|op| f.operands(op).any(|n| is_normalized(f, n)));
     Ok((!is_layer).then(|| vec![x]))
 }
 
 /// Whether a value is divided by the root of a mean.
-fn is_normalised(f: &Function, value: ValueId) -> bool {
+fn is_normalized(f: &Function, value: ValueId) -> bool {
     let operand_of = |value, name, at| defined_by(f, value, name).map(|op| operand(f, op, at));
     let is_deviation = |value: ValueId| {
         let sum = operand_of(value, "onnx.Sqrt", 0).and_then(|sum| defined_by(f, sum, "onnx.Add"));

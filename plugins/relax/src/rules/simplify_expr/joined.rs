@@ -67,7 +67,7 @@ fn within(parts: &[Piece], is_all: bool, range: Range) -> Option<(std::ops::Rang
     Some((first..last + 1, inside))
 }
 
-/// Replaces a `Slice` of a `Concat` by a `Slice` of one operand, or by some whole operands.
+/// Replaces a `Slice` of a `Concat` with a `Slice` of one operand, or with some whole operands.
 fn slice(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");
@@ -118,7 +118,7 @@ fn concatenated(r: &mut Rewriter<'_>, xs: &[ValueId], axis: usize) -> Result<Val
     r.op(concat.attr("axis", axis as i64))
 }
 
-/// Replaces a `Split` at the boundaries of operands by these operands.
+/// Replaces a `Split` at the boundaries of operands with these operands.
 fn split(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");

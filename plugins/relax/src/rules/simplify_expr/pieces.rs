@@ -116,7 +116,7 @@ pub(super) fn split(
     Ok(results(r.function(), first))
 }
 
-/// Replaces `Slice`s that cover an axis by one `Split`, which the first `Slice` creates.
+/// Replaces `Slice`s that cover an axis with one `Split`, which the first `Slice` creates.
 fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, root) = (m.value(f, "x"), m.root());
@@ -170,7 +170,7 @@ fn is_sliced(f: &Function, op: OpId) -> Result<bool, EditError> {
     Ok(is_slice && unless_no_match(slices::ranges(f, one.op))?.is_some())
 }
 
-/// Replaces a `Split` into single elements, each followed by a `Squeeze` of the axis, by `Gather`s.
+/// Replaces a `Split` into single elements, each followed by a `Squeeze` of the axis, with `Gather`s.
 fn element(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let piece = m.value(f, "piece");
@@ -206,7 +206,7 @@ fn piece_of(f: &Function, value: ValueId, at: usize) -> Result<(ValueId, Piece),
     Ok((operand(f, op, 0), piece))
 }
 
-/// Replaces a `Concat` of adjacent pieces by the tensor, or by one `Slice` of it.
+/// Replaces a `Concat` of adjacent pieces with the tensor, or with one `Slice` of it.
 fn merge(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let xs = m.values("xs");

@@ -18,7 +18,7 @@ pub(super) static RULES: Rules = rules! {
     rule gemm_of_transposes { %y = onnx.Gemm(%a, %b, %rest...) } => flags;
 };
 
-/// Replaces Transposes of a `Gemm`'s operands by its flags.
+/// Replaces Transposes of a `Gemm`'s operands with its flags.
 fn flags(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let y = m.op("y");

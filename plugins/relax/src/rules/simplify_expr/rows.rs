@@ -399,7 +399,7 @@ impl Group {
         Ok(())
     }
 
-    /// Replaces uses outside the group by the matrix, or by a view of it.
+    /// Replaces uses outside the group with the matrix, or with a view of it.
     fn restore(&self, f: &mut Function, op: OpId, old: ValueId, matrix: ValueId) -> PassResult {
         for view in self.leave(f, old).0 {
             let result = f.result(view, 0);

@@ -38,7 +38,7 @@ pub(super) static RULES: Rules = rules! {
     } => length;
 };
 
-/// Replaces an element of a `SplitToSequence` by a result of a `Split`, which all elements share.
+/// Replaces an element of a `SplitToSequence` with a result of a `Split`, which all elements share.
 fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, s) = (m.value(f, "x"), m.value(f, "s"));
@@ -103,7 +103,7 @@ fn element(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(at.map(|at| vec![xs[at]]))
 }
 
-/// Replaces the concatenation of one tensor along a new axis by an `Unsqueeze`.
+/// Replaces the concatenation of one tensor along a new axis with an `Unsqueeze`.
 fn unsqueeze(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let x = m.value(r.function(), "x");
     let axis = m.int("axis").ok_or(NoMatch)?;

@@ -221,7 +221,7 @@ fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     Ok(Some(vec![r.op(gather.attr("axis", axis))?]))
 }
 
-/// Replaces a `Slice` of one element and a `Squeeze` of its axis by a `Gather`.
+/// Replaces a `Slice` of one element and a `Squeeze` of its axis with a `Gather`.
 fn gather_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.op("inner"));

@@ -60,7 +60,7 @@ pub(super) fn transpose_of(f: &Function, value: ValueId) -> Option<(ValueId, Vec
     Some((f.operand(op, 0)?, perm(f, op)?))
 }
 
-/// Replaces a `Transpose` and a view that only moves dims of 1 by one `Transpose`.
+/// Replaces a `Transpose` and a view that only moves dims of 1 with one `Transpose`.
 fn units_elsewhere(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.value(f, "inner"));

@@ -104,7 +104,7 @@ fn own_shape(f: &Function, x: ValueId, inner: ValueId, op: OpId) -> Result<Value
     Ok(shape)
 }
 
-/// Replaces a `Transpose` that only moves dims of 1 by a `Reshape`: the order of elements stays.
+/// Replaces a `Transpose` that only moves dims of 1 with a `Reshape`: the order of elements stays.
 fn reshape_if_order_stays(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, outer) = (m.value(f, "x"), m.value(f, "outer"));

@@ -208,7 +208,7 @@ fn below(
     below.collect()
 }
 
-/// Replaces a `Concat` of views by a view of one `Concat`, if that keeps the order of elements and leaves fewer views.
+/// Replaces a `Concat` of views with a view of one `Concat` if that keeps the order of elements and leaves fewer views.
 fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, y) = (m.values("xs"), m.root());

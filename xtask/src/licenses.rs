@@ -1,4 +1,4 @@
-//! The licences of linked packages, which must be distributed with the binaries.
+//! The licenses of linked packages, which must be distributed with the binaries.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::project::{Project, cargo, metadata};
 use crate::shell;
 
-/// Prefixes of the names of licence and notice files, in any case.
+/// Prefixes of the names of license and notice files, in any case.
 const NAMES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
 
-/// Writes the licences of all packages that are linked into `packages`. Each text is written once, below the names of
+/// Writes the licenses of all packages that are linked into `packages`. Each text is written once, below the names of
 /// its packages.
 pub(crate) fn write(project: &Project, file: &Path, packages: &[&str]) -> Result<()> {
     let mut tree = cargo();
@@ -65,23 +65,23 @@ pub(crate) fn write(project: &Project, file: &Path, packages: &[&str]) -> Result
             field("repository")
         )?;
         let directory = Path::new(field("manifest_path")).parent();
-        for licence in texts(directory.context("manifest has no parent directory")?)? {
-            packages_of.entry(licence).or_default().push(name);
+        for license in texts(directory.context("manifest has no parent directory")?)? {
+            packages_of.entry(license).or_default().push(name);
         }
     }
     let line = "-".repeat(80);
-    for (licence, packages) in packages_of {
+    for (license, packages) in packages_of {
         write!(
             text,
             "\n{line}\n{}\n{line}\n\n{}\n",
             packages.join(", "),
-            licence.trim_end()
+            license.trim_end()
         )?;
     }
     fs::write(file, text).with_context(|| format!("could not write {}", file.display()))
 }
 
-/// Returns the texts of the licence files in a package's directory.
+/// Returns the texts of the license files in a package's directory.
 fn texts(directory: &Path) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     for entry in fs::read_dir(directory)? {
