@@ -10,7 +10,7 @@ pub const ABI_MAJOR: u32 = 0;
 pub const ABI_MINOR: u32 = 4;
 /// The oldest compatible minor version of this major version.
 pub const ABI_OLDEST_MINOR: u32 = 4;
-/// The version of the meaning: names of ops that the IR defines, kinds, invariants.
+/// The IR version: the meaning of built-in op names, kinds and invariants.
 pub const IR_MAJOR: u32 = 0;
 /// The number of additions within the major version of the IR.
 pub const IR_MINOR: u32 = 1;
@@ -347,63 +347,63 @@ pub struct DType(pub u32);
 impl DType {
     /// No element type.
     pub const NONE: DType = DType(0);
-    /// The f32.
+    /// `f32`.
     pub const F32: DType = DType(1);
-    /// The u8.
+    /// `u8`.
     pub const U8: DType = DType(2);
-    /// The i8.
+    /// `i8`.
     pub const I8: DType = DType(3);
-    /// The u16.
+    /// `u16`.
     pub const U16: DType = DType(4);
-    /// The i16.
+    /// `i16`.
     pub const I16: DType = DType(5);
-    /// The i32.
+    /// `i32`.
     pub const I32: DType = DType(6);
-    /// The i64.
+    /// `i64`.
     pub const I64: DType = DType(7);
-    /// The string.
+    /// `str`.
     pub const STRING: DType = DType(8);
-    /// The bool.
+    /// `bool`.
     pub const BOOL: DType = DType(9);
-    /// The f16.
+    /// `f16`.
     pub const F16: DType = DType(10);
-    /// The f64.
+    /// `f64`.
     pub const F64: DType = DType(11);
-    /// The u32.
+    /// `u32`.
     pub const U32: DType = DType(12);
-    /// The u64.
+    /// `u64`.
     pub const U64: DType = DType(13);
-    /// The c64.
+    /// `c64`.
     pub const C64: DType = DType(14);
-    /// The c128.
+    /// `c128`.
     pub const C128: DType = DType(15);
-    /// The bf16.
+    /// `bf16`.
     pub const BF16: DType = DType(16);
-    /// The f8e4m3fn.
+    /// `f8e4m3fn`.
     pub const F8E4M3FN: DType = DType(17);
-    /// The f8e4m3fnuz.
+    /// `f8e4m3fnuz`.
     pub const F8E4M3FNUZ: DType = DType(18);
-    /// The f8e5m2.
+    /// `f8e5m2`.
     pub const F8E5M2: DType = DType(19);
-    /// The f8e5m2fnuz.
+    /// `f8e5m2fnuz`.
     pub const F8E5M2FNUZ: DType = DType(20);
-    /// The u4.
+    /// `u4`.
     pub const U4: DType = DType(21);
-    /// The i4.
+    /// `i4`.
     pub const I4: DType = DType(22);
-    /// The f4e2m1.
+    /// `f4e2m1`.
     pub const F4E2M1: DType = DType(23);
-    /// The f8e8m0.
+    /// `f8e8m0`.
     pub const F8E8M0: DType = DType(24);
-    /// The u2.
+    /// `u2`.
     pub const U2: DType = DType(25);
-    /// The i2.
+    /// `i2`.
     pub const I2: DType = DType(26);
-    /// The f6e2m3.
+    /// `f6e2m3`.
     pub const F6E2M3: DType = DType(27);
-    /// The f6e3m2.
+    /// `f6e3m2`.
     pub const F6E3M2: DType = DType(28);
-    /// The type of loop counters.
+    /// `index`.
     pub const INDEX: DType = DType(32768);
 }
 
@@ -643,17 +643,17 @@ pub struct Dim {
 pub struct ExprKind(pub u32);
 
 impl ExprKind {
-    /// The add.
+    /// `lhs + rhs`.
     pub const ADD: ExprKind = ExprKind(1);
-    /// The mul.
+    /// `lhs * rhs`.
     pub const MUL: ExprKind = ExprKind(2);
-    /// The floordiv.
+    /// `lhs` divided by `rhs`, rounded down.
     pub const FLOORDIV: ExprKind = ExprKind(3);
-    /// The mod.
+    /// The remainder of FLOORDIV.
     pub const MOD: ExprKind = ExprKind(4);
-    /// The min.
+    /// The smaller side.
     pub const MIN: ExprKind = ExprKind(5);
-    /// The max.
+    /// The larger side.
     pub const MAX: ExprKind = ExprKind(6);
     /// The broadcast size of two dims: if one is 1, the other one.
     pub const BROADCAST: ExprKind = ExprKind(7);
@@ -842,7 +842,7 @@ pub struct OpCall {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionView {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Graph or prim.
     pub kind: FunctionKind,
@@ -914,7 +914,7 @@ pub struct FunctionEntry {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ModuleView {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -961,7 +961,7 @@ pub struct Position {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TypeDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// The type's kind, as in passdock_type.
     pub kind: TypeKind,
@@ -991,7 +991,7 @@ pub struct TypeDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct AttrDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// The kind of its value.
     pub kind: AttrKind,
@@ -1017,7 +1017,7 @@ pub struct AttrDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PortDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1033,7 +1033,7 @@ pub struct PortDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ResultsDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1053,7 +1053,7 @@ pub struct ResultsDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RegionDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1071,7 +1071,7 @@ pub struct RegionDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct OpDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1112,7 +1112,7 @@ impl OpDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1136,7 +1136,7 @@ impl ConstantDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CloneDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1166,7 +1166,7 @@ pub struct CloneDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CloneOpsDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1192,7 +1192,7 @@ pub struct CloneOpsDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TextDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1221,7 +1221,7 @@ pub struct TextDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LaidOut {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -1241,7 +1241,7 @@ pub struct LaidOut {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct OutlineDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1261,7 +1261,7 @@ pub struct OutlineDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1277,7 +1277,7 @@ pub struct FunctionDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RunDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1289,7 +1289,7 @@ pub struct RunDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct EvaluateDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1301,7 +1301,7 @@ pub struct EvaluateDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RewriteDesc {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
@@ -1313,7 +1313,7 @@ pub struct RewriteDesc {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SymbolApi {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -1334,7 +1334,7 @@ pub struct SymbolApi {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FunctionApi {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -1478,8 +1478,8 @@ pub struct FunctionApi {
     /// Raising the version of an imported domain changes the interface. The pass must ensure that all ops of the
     /// function keep their meaning. Version 0 removes the import of a domain without ops.
     ///
-    /// Returns REJECTED for a version lower than the current one, for the removal of a domain that has ops, and for
-    /// the 1,025th domain. Returns INVALID for the domain "onnx" and for a negative version.
+    /// Returns REJECTED for a version lower than the current one, for the removal of a domain that has ops, and for a
+    /// new domain beyond 1,024 domains. Returns INVALID for the domain "onnx" and for a negative version.
     pub set_opset:
         Option<unsafe extern "C" fn(f: *mut Function, domain: Str, version: i64) -> Status>,
     /// Creates the location of an op that was merged from several ops: their distinct locations, in order. NONE
@@ -1602,7 +1602,7 @@ pub struct FunctionApi {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ModuleApi {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -1671,15 +1671,15 @@ pub struct ModuleApi {
 pub struct Severity(pub u32);
 
 impl Severity {
-    /// The bug.
+    /// The pass fails because of a bug.
     pub const BUG: Severity = Severity(10);
     /// The pass fails.
     pub const ERROR: Severity = Severity(20);
-    /// The warning.
+    /// A possible problem; the pass continues.
     pub const WARNING: Severity = Severity(30);
-    /// The note.
+    /// Information for the user.
     pub const NOTE: Severity = Severity(40);
-    /// The help.
+    /// A suggestion for the user.
     pub const HELP: Severity = Severity(50);
 }
 
@@ -1706,7 +1706,7 @@ impl OpPart {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// The op.
     pub op: OpId,
@@ -1728,7 +1728,7 @@ pub struct Label {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Diagnostic {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// The severity.
     pub severity: Severity,
@@ -1760,7 +1760,7 @@ pub struct Diagnostic {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Failure {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// The op that the pass failed on, or NONE.
     pub op: OpId,
@@ -1784,13 +1784,13 @@ pub struct Failure {
 pub struct SettingKind(pub u32);
 
 impl SettingKind {
-    /// The none.
+    /// The setting isn't set.
     pub const NONE: SettingKind = SettingKind(0);
     /// `int_value` is 0 or 1.
     pub const BOOL: SettingKind = SettingKind(1);
-    /// The int.
+    /// `int_value`.
     pub const INT: SettingKind = SettingKind(2);
-    /// The float.
+    /// `float_value`.
     pub const FLOAT: SettingKind = SettingKind(3);
     /// The string.
     pub const STRING: SettingKind = SettingKind(4);
@@ -1801,11 +1801,11 @@ impl SettingKind {
 }
 
 /// The value of an option or config field. The plugin sets `struct_size` before the call. The host fills the
-/// fields that both sides know, and sets `struct_size` to the size of these.
+/// fields that both sides have, and sets `struct_size` to the size of these.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// The kind of the value, which selects the field.
     pub kind: SettingKind,
@@ -1851,7 +1851,7 @@ impl PassKind {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ContextApi {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -1919,7 +1919,7 @@ pub struct ContextApi {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OpApi {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -2094,7 +2094,7 @@ pub struct OpApi {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DefinitionApi {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -2186,7 +2186,7 @@ pub type HostExtension = unsafe extern "C" fn(host: *const Host, id: Str) -> *co
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Host {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -2293,7 +2293,7 @@ pub type DropAnalysis = unsafe extern "C" fn(data: *mut c_void);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct AnalysisApi {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
@@ -2351,7 +2351,7 @@ pub struct AnalysisApi {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PassInfo {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// The pass's level.
     pub opt_level: u32,
@@ -2629,7 +2629,7 @@ pub type PluginExtension = unsafe extern "C" fn(plugin: *const Plugin, id: Str) 
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Plugin {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// The number of passes.
     pub pass_count: u32,
@@ -2664,7 +2664,7 @@ unsafe impl Sync for Plugin {}
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Attach {
-    /// The size of this struct in bytes, as known to the side that filled it.
+    /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,

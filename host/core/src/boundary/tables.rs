@@ -3,7 +3,7 @@
 //! arguments, calls the method of its name, of the IR's function or else of the session, and writes the
 //! results. No panic leaves it.
 //!
-//! SAFETY of all: by the rules of the ABI, handles are from the host and haven't ended, and
+//! SAFETY for all: by the rules of the ABI, handles are from the host and haven't ended, and
 //! the memory that an argument points to lives until the call returns.
 #![allow(
     clippy::undocumented_unsafe_blocks,

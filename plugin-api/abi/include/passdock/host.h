@@ -145,8 +145,8 @@ typedef struct passdock_function_api {
      * without ops.
      *
      * Returns REJECTED for a version lower than the current one, for the removal of a domain
-     * that has ops, and for the 1,025th domain. Returns INVALID for the domain "onnx" and for a
-     * negative version. */
+     * that has ops, and for a new domain beyond 1,024 domains. Returns INVALID for the domain
+     * "onnx" and for a negative version. */
     passdock_status (*set_opset)(passdock_function *f, passdock_str domain, int64_t version);
     /* Creates the location of an op that was merged from several ops: their distinct locations,
      * in order. NONE entries are ignored. For a single location, `out` is that location. */
@@ -294,11 +294,11 @@ typedef struct passdock_module_api {
 /* The severity of a diagnostic; smaller numbers are more severe. The host treats an unknown
  * severity as the next milder known one, and reports that to the user. */
 typedef uint32_t passdock_severity;
-#define PASSDOCK_SEVERITY_BUG 10u
-#define PASSDOCK_SEVERITY_ERROR 20u /* the pass fails */
-#define PASSDOCK_SEVERITY_WARNING 30u
-#define PASSDOCK_SEVERITY_NOTE 40u
-#define PASSDOCK_SEVERITY_HELP 50u
+#define PASSDOCK_SEVERITY_BUG 10u     /* the pass fails because of a bug */
+#define PASSDOCK_SEVERITY_ERROR 20u   /* the pass fails */
+#define PASSDOCK_SEVERITY_WARNING 30u /* a possible problem; the pass continues */
+#define PASSDOCK_SEVERITY_NOTE 40u    /* information for the user */
+#define PASSDOCK_SEVERITY_HELP 50u    /* a suggestion for the user */
 
 /* The part of an op that a label points to. */
 typedef uint32_t passdock_op_part;
@@ -361,10 +361,10 @@ typedef struct passdock_failure {
 
 /* The kind of a setting's value. */
 typedef uint32_t passdock_setting_kind;
-#define PASSDOCK_SETTING_NONE 0u
-#define PASSDOCK_SETTING_BOOL 1u /* `int_value` is 0 or 1 */
-#define PASSDOCK_SETTING_INT 2u
-#define PASSDOCK_SETTING_FLOAT 3u
+#define PASSDOCK_SETTING_NONE 0u  /* the setting isn't set */
+#define PASSDOCK_SETTING_BOOL 1u  /* `int_value` is 0 or 1 */
+#define PASSDOCK_SETTING_INT 2u   /* `int_value` */
+#define PASSDOCK_SETTING_FLOAT 3u /* `float_value` */
 #define PASSDOCK_SETTING_STRING 4u
 #define PASSDOCK_SETTING_LIST 5u  /* `items`, without names */
 #define PASSDOCK_SETTING_TABLE 6u /* `items`, with names that the user chose */
@@ -372,7 +372,7 @@ typedef uint32_t passdock_setting_kind;
 typedef struct passdock_setting_item passdock_setting_item;
 
 /* The value of an option or config field. The plugin sets `struct_size` before the call. The
- * host fills the fields that both sides know, and sets `struct_size` to the size of these. */
+ * host fills the fields that both sides have, and sets `struct_size` to the size of these. */
 typedef struct passdock_setting {
     uint32_t struct_size;
     passdock_setting_kind kind; /* the kind of the value, which selects the field */

@@ -15,7 +15,7 @@ extern "C" {
 #define PASSDOCK_ABI_MAJOR 0
 #define PASSDOCK_ABI_MINOR 4        /* the number of additions within the major version */
 #define PASSDOCK_ABI_OLDEST_MINOR 4 /* the oldest compatible minor version of this major version */
-/* The version of the meaning: names of ops that the IR defines, kinds, invariants. */
+/* The IR version: the meaning of built-in op names, kinds and invariants. */
 #define PASSDOCK_IR_MAJOR 0
 #define PASSDOCK_IR_MINOR 1 /* the number of additions within the major version of the IR */
 
@@ -297,12 +297,12 @@ typedef struct passdock_dim {
 
 /* The operation of a dim expression. */
 typedef uint32_t passdock_expr_kind;
-#define PASSDOCK_EXPR_ADD 1u
-#define PASSDOCK_EXPR_MUL 2u
-#define PASSDOCK_EXPR_FLOORDIV 3u
-#define PASSDOCK_EXPR_MOD 4u
-#define PASSDOCK_EXPR_MIN 5u
-#define PASSDOCK_EXPR_MAX 6u
+#define PASSDOCK_EXPR_ADD 1u       /* `lhs + rhs` */
+#define PASSDOCK_EXPR_MUL 2u       /* `lhs * rhs` */
+#define PASSDOCK_EXPR_FLOORDIV 3u  /* `lhs` divided by `rhs`, rounded down */
+#define PASSDOCK_EXPR_MOD 4u       /* the remainder of FLOORDIV */
+#define PASSDOCK_EXPR_MIN 5u       /* the smaller side */
+#define PASSDOCK_EXPR_MAX 6u       /* the larger side */
 #define PASSDOCK_EXPR_BROADCAST 7u /* the broadcast size of two dims: if one is 1, the other one */
 
 /* A dim expression in canonical form. Within a function, equal ids are equal expressions. */
