@@ -239,7 +239,7 @@ pub(crate) fn attrs(f: &Function, op: OpId) -> Option<Vec<(SymbolId, AttrValue)>
     let attrs = f
         .attrs(op)
         .map(|(name, attr)| Some((name, attr.to_value()?)));
-    let mut attrs: Vec<_> = attrs.collect::<Option<_>>()?;
+    let mut attrs: Vec<(SymbolId, AttrValue)> = attrs.collect::<Option<_>>()?;
     attrs.sort_by_key(|(name, _)| name.0);
     Some(attrs)
 }
