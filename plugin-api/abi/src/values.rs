@@ -138,6 +138,16 @@ impl Dim {
         }
     }
 
+    /// Whether the dim is a size, a symbol or an expression.
+    pub const fn is_known(self) -> bool {
+        self.kind.0 != DimKind::UNKNOWN.0
+    }
+
+    /// Whether two dims are equal for all values of their symbols.
+    pub const fn is_same(self, other: Dim) -> bool {
+        self.is_known() && self.kind.0 == other.kind.0 && self.value == other.value
+    }
+
     /// Returns the symbol of a symbolic dim.
     pub const fn as_symbol(self) -> Option<SymbolId> {
         if self.kind.0 == DimKind::SYMBOL.0 {

@@ -36,6 +36,13 @@ macro_rules! traits {
     };
 }
 
+impl OpTraits {
+    /// The op is pure, and two runs with equal operands give equal results.
+    pub const fn is_deterministic(self) -> bool {
+        self.is_pure() && !self.is_random() && !self.is_stateful()
+    }
+}
+
 traits! {
     /// The op has a definition.
     DEFINED is_defined;

@@ -83,13 +83,9 @@ impl<'a, T: Record> Records<'a, T> {
     /// # Safety
     /// See [`Records::new`].
     pub(crate) unsafe fn all(column: abi::Column) -> Records<'a, T> {
-        let (at, end, borrow) = (0, column.len, PhantomData);
-        Records {
-            column,
-            at,
-            end,
-            borrow,
-        }
+        let (start, len) = (0, column.len);
+        // SAFETY: the caller guarantees the same.
+        unsafe { Records::new(column, abi::Range { start, len }) }
     }
 
     /// Returns the record at `index`, relative to the current position.

@@ -59,13 +59,8 @@ impl Tables {
         if self.host == other.host {
             return Ok(());
         }
-        Err(Tables::unknown_version(what))
-    }
-
-    #[cold]
-    fn unknown_version(what: &str) -> EditError {
         let message = format!("{} belongs to another host in this process", what);
-        EditError::new(Status::INVALID, message, None)
+        Err(EditError::new(Status::INVALID, message, None))
     }
 
     /// Returns the innermost context of this thread.

@@ -283,11 +283,7 @@ impl<'f> FunctionBuilder<'f> {
     /// # Errors
     /// If the op has no region with this name.
     pub fn inside(&mut self, op: OpId, region: &str) -> Result<FunctionBuilder<'_>, EditError> {
-        let id = self.function.region(op, region).ok_or_else(|| {
-            let name = self.function.name(op);
-            let message = format!("`{}` has no region called `{}`", name, region);
-            EditError::new(abi::Status::NOT_FOUND, message, Some(op))
-        })?;
+        let id = self.function.expect_region(op, region)?;
         Ok(FunctionBuilder::at(self.function, Position::end_of(id)))
     }
 

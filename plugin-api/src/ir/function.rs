@@ -210,6 +210,14 @@ impl Function {
         regions.find(|region| self.region_record(*region).name == name)
     }
 
+    /// Returns an op's region with this name, or an error if there is none.
+    pub(crate) fn expect_region(&self, op: OpId, region: &str) -> Result<RegionId, EditError> {
+        self.region(op, region).ok_or_else(|| {
+            let message = format!("`{}` has no region called `{}`", self.name(op), region);
+            EditError::new(abi::Status::NOT_FOUND, message, Some(op))
+        })
+    }
+
     /// Returns the region that contains an op.
     #[inline]
     #[track_caller]
@@ -376,6 +384,12 @@ impl Function {
         let last = self.region_record(region).last.option()?;
         let name = self.symbol(last);
         (name == abi::symbol::RETURN || name == abi::symbol::YIELD).then_some(last)
+    }
+
+    /// Whether an op is the terminator of its region.
+    #[track_caller]
+    pub fn is_terminator(&self, op: OpId) -> bool {
+        self.terminator(self.parent_region(op)) == Some(op)
     }
 
     /// Returns the names and declared types of a region's results.

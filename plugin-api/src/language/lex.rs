@@ -7,8 +7,10 @@ use super::rule::RuleError;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
     Ident(String),
-    /// A number, and whether it has a decimal point or an exponent.
-    Number(f64, bool),
+    /// An integer, without a sign.
+    Int(i128),
+    /// A number with a decimal point or an exponent.
+    Float(f64),
     String(String),
     /// Punctuation, of one or two characters.
     Mark(&'static str),
@@ -96,8 +98,12 @@ fn number(text: &str) -> Option<(Token, usize)> {
             end = exponent;
         }
     }
-    let value = text[..end].replace('_', "").parse().ok()?;
-    Some((Token::Number(value, is_float), end))
+    let digits = text[..end].replace('_', "");
+    let token = match is_float {
+        true => Token::Float(digits.parse().ok()?),
+        false => Token::Int(digits.parse().ok()?),
+    };
+    Some((token, end))
 }
 
 /// Returns the string at the start of the text, and its length.

@@ -198,7 +198,7 @@ impl<'t> Parser<'t> {
     pub(crate) fn expected(&self, what: &str) -> RuleError {
         let token = match self.peek() {
             Token::Ident(ident) => format!("`{}`", ident),
-            Token::Number(..) => format!("`{}`", &self.text[self.at()]),
+            Token::Int(_) | Token::Float(_) => format!("`{}`", &self.text[self.at()]),
             Token::String(_) => "a string".to_owned(),
             Token::Mark(mark) => format!("`{}`", mark),
             Token::End => "end of input".to_owned(),
@@ -239,10 +239,11 @@ impl<'t> Parser<'t> {
     /// Parses a value and returns its name: `%x`, `%0`.
     pub(crate) fn value_name(&mut self) -> Parsed<String> {
         self.expect("%")?;
-        match self.peek().clone() {
-            Token::Number(number, false) => {
+        match self.peek() {
+            Token::Int(_) => {
+                let name = self.text[self.at()].to_owned();
                 self.advance();
-                Ok(number.to_string())
+                Ok(name)
             }
             _ => self.ident("a value name"),
         }
@@ -450,14 +451,16 @@ impl<'t> Parser<'t> {
                 .ok_or_else(|| self.misplaced(start, "a list of numbers"));
         }
         let negative = self.eat("-");
-        let sign = if negative { -1.0 } else { 1.0 };
         match self.peek().clone() {
-            Token::Number(value, is_float) => {
+            Token::Int(value) => {
                 self.advance();
-                Ok(match is_float {
-                    true => Literal::Float(sign * value),
-                    false => Literal::Int((sign * value) as i64),
-                })
+                let int = i64::try_from(if negative { -value } else { value });
+                int.map(Literal::Int)
+                    .map_err(|_| self.misplaced(start, "an integer of at most 64 bits"))
+            }
+            Token::Float(value) => {
+                self.advance();
+                Ok(Literal::Float(if negative { -value } else { value }))
             }
             Token::String(text) if !negative => {
                 self.advance();

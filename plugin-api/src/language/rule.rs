@@ -288,6 +288,15 @@ impl RuleError {
         }
     }
 
+    /// Returns the message with the rule's name and the suggestion.
+    pub fn full_message(&self) -> String {
+        let message = format!("invalid rule `{}`: {}", self.rule, self.message);
+        match self.help.is_empty() {
+            true => message,
+            false => format!("{}; {}", message, self.help),
+        }
+    }
+
     /// Sets the suggestion for a fix.
     pub fn help(mut self, help: impl Into<String>) -> RuleError {
         self.help = help.into();

@@ -40,8 +40,8 @@ impl PassContext {
         Ok(done.map(|()| values))
     }
 
-    /// Returns the form of an op in requested layouts, as its definition describes it. `wanted` has the layout of each
-    /// operand; an empty string leaves it unchanged. The result may have other layouts. `None` if there is no such
+    /// Returns the form of an op in requested layouts, as its definition describes it. `requested` has the layout of
+    /// each operand; an empty string leaves it unchanged. The result may have other layouts. `None` if there is no such
     /// form.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Evaluation of a rule's conditions for a match.
 
-use passdock_abi::{DType, DimKind, ValueId};
+use passdock_abi::{DType, Dim, DimKind, ValueId};
 
 use super::matching::{is_literal, Match};
 use crate::data::{AttrValue, EditError};
@@ -201,23 +201,13 @@ pub fn compose(first: &[i64], second: &[i64]) -> Option<Vec<i64>> {
     if first.len() != second.len() {
         return None;
     }
-    let axis = |at: &i64| {
-        usize::try_from(*at)
-            .ok()
-            .and_then(|at| first.get(at))
-            .copied()
-    };
+    let axis = |at: &i64| first.get(usize::try_from(*at).ok()?).copied();
     second.iter().map(axis).collect()
 }
 
 fn is_float(dtype: DType) -> Option<bool> {
-    match dtype {
-        DType::NONE => None,
-        _ => Some(matches!(
-            dtype,
-            DType::F32 | DType::F16 | DType::BF16 | DType::F64
-        )),
-    }
+    let is_float = matches!(dtype, DType::F32 | DType::F16 | DType::BF16 | DType::F64);
+    Some(is_float).filter(|_| dtype != DType::NONE)
 }
 
 fn same_dtype(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
@@ -236,19 +226,11 @@ pub(super) fn same_shape(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
     if a.len() != b.len() {
         return Some(false);
     }
-    for (a, b) in a.zip(b) {
-        match (a.kind, b.kind) {
-            (DimKind::CONST, DimKind::CONST) if a.value != b.value => return Some(false),
-            (DimKind::UNKNOWN, _) => return None,
-            _ if a != b => return None,
-            _ => {}
-        }
-    }
-    Some(true)
+    same_dims(a.zip(b))
 }
 
 /// Whether `a` broadcasts to the shape of `b` without changing it; `None` if unknown.
-pub(super) fn broadcasts_to(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
+pub fn broadcasts_to(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
     let a = f.dims(a)?;
     if a.is_empty() {
         // A scalar broadcasts to any shape.
@@ -259,9 +241,14 @@ pub(super) fn broadcasts_to(f: &Function, a: ValueId, b: ValueId) -> Option<bool
         return Some(false);
     }
     let skipped = b.len() - a.len();
-    for (a, b) in a.zip(b.skip(skipped)) {
+    let pairs = a.zip(b.skip(skipped));
+    same_dims(pairs.filter(|(a, _)| a.as_const() != Some(1)))
+}
+
+/// Whether the dims of each pair are equal; `None` if unknown.
+fn same_dims(pairs: impl Iterator<Item = (Dim, Dim)>) -> Option<bool> {
+    for (a, b) in pairs {
         match (a.kind, b.kind) {
-            (DimKind::CONST, _) if a.value == 1 => {}
             (DimKind::CONST, DimKind::CONST) if a.value != b.value => return Some(false),
             (DimKind::UNKNOWN, _) => return None,
             _ if a != b => return None,

@@ -18,6 +18,7 @@ use super::rewriter::Rewriter;
 use super::rules::{Compiled, CompiledSet, Rules};
 use crate::data::{EditError, PassError, PassResult};
 use crate::ir::{Function, OpBuilder};
+use crate::language::RuleError;
 use crate::pass::PassContext;
 
 /// The maximum number of users of a value that are added to the worklist when it loses a user.
@@ -61,16 +62,8 @@ const LAST: usize = 16;
 
 /// Compiles sets of rules.
 pub(super) fn compiled(rules: &[&Rules]) -> Result<Vec<Arc<CompiledSet>>, PassError> {
-    let compiled = rules.iter().map(|rules| {
-        rules.compiled().map_err(|error| {
-            let message = format!("invalid rule `{}`: {}", error.rule, error.message);
-            PassError::new(match error.help.is_empty() {
-                true => message,
-                false => format!("{}; {}", message, error.help),
-            })
-        })
-    });
-    compiled.collect()
+    let compiled: Result<_, RuleError> = rules.iter().map(|rules| rules.compiled()).collect();
+    compiled.map_err(|error| PassError::new(error.full_message()))
 }
 
 /// Returns the rules of all sets.

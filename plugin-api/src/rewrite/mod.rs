@@ -22,7 +22,7 @@ pub use crate::language::{
     After, AttrTerm, Condition, Literal, Node, NodeAttr, Number, Operand, Opset, Relation, Rule,
     RuleError, Spanned, Term, Test,
 };
-pub use condition::compose;
+pub use condition::{broadcasts_to, compose};
 pub use matching::Match;
 pub use number::{is_about, number_of};
 pub use region_results::RegionResults;

@@ -1,5 +1,7 @@
 //! Comparison of numbers in rules with elements of constants, for all dtypes.
 
+use std::slice::ChunksExact;
+
 use passdock_abi::{DType, ValueId};
 
 use crate::data::element::{self, read, size_of};
@@ -8,7 +10,7 @@ use crate::ir::Function;
 use crate::language::Number;
 
 /// The maximum size of a constant that is compared, in bytes. Neutral elements are small, and weights aren't read.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Whether all elements of a constant equal a number.
 pub(super) fn is_everywhere(
@@ -16,29 +18,8 @@ pub(super) fn is_everywhere(
     value: ValueId,
     number: Number,
 ) -> Result<bool, EditError> {
-    let constant = match f.constant(value).and_then(|id| f.constant_record(id)) {
-        Some(constant) => constant,
-        None => return Ok(false),
-    };
-    let dtype = f.dtype(value);
-    let size = match size_of(dtype) {
-        Some(size) => size,
-        None => return Ok(false),
-    };
-    if constant.byte_len > MOST_BYTES || constant.byte_len == 0 {
-        return Ok(false);
-    }
-    let bytes = match f.constant_data(value)? {
-        Some(bytes) => bytes,
-        None => return Ok(false),
-    };
-    let fits = |element: &[u8]| element_is(dtype, element, number);
-    let mut elements = bytes.chunks_exact(size);
-    let first = match elements.next() {
-        Some(first) if fits(first) => first,
-        _ => return Ok(false),
-    };
-    Ok(elements.all(|element| element == first || fits(element)))
+    let found = small_elements(f, value)?;
+    Ok(found.map_or(false, |(dtype, elements)| all_are(dtype, elements, number)))
 }
 
 /// Returns the number that all elements of a small constant equal; `None` if it isn't a constant, or they differ.
@@ -46,19 +27,36 @@ pub(super) fn is_everywhere(
 /// # Errors
 /// If the constant's bytes can't be read.
 pub fn number_of(f: &Function, value: ValueId) -> Result<Option<f64>, EditError> {
-    let size = match size_of(f.dtype(value)) {
-        Some(size) => size,
-        None => return Ok(None),
-    };
-    let first = match f.constant_data(value)? {
-        Some(bytes) if bytes.len() >= size => read(f.dtype(value), &bytes[..size]),
+    Ok(small_elements(f, value)?.and_then(|(dtype, elements)| {
+        let number = Number {
+            value: read(dtype, elements.clone().next()?),
+            about: false,
+        };
+        Some(number.value).filter(|_| all_are(dtype, elements, number))
+    }))
+}
+
+/// Returns the dtype and the elements of a constant of at most [`MAX_BYTES`].
+fn small_elements(
+    f: &Function,
+    value: ValueId,
+) -> Result<Option<(DType, ChunksExact<'_, u8>)>, EditError> {
+    let dtype = f.dtype(value);
+    let constant = f.constant(value).and_then(|id| f.constant_record(id));
+    let size = match (size_of(dtype), constant) {
+        (Some(size), Some(constant)) if constant.byte_len <= MAX_BYTES => size,
         _ => return Ok(None),
     };
-    let number = Number {
-        value: first,
-        about: false,
-    };
-    Ok(Some(first).filter(|_| is_everywhere(f, value, number).unwrap_or(false)))
+    let bytes = f.constant_data(value)?;
+    Ok(bytes.map(|bytes| (dtype, bytes.chunks_exact(size))))
+}
+
+fn all_are(dtype: DType, mut elements: ChunksExact<'_, u8>, number: Number) -> bool {
+    let fits = |element: &[u8]| element_is(dtype, element, number);
+    match elements.next() {
+        Some(first) => fits(first) && elements.all(|element| element == first || fits(element)),
+        None => false,
+    }
 }
 
 fn element_is(dtype: DType, element: &[u8], number: Number) -> bool {

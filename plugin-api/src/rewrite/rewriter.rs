@@ -74,16 +74,24 @@ impl<'r> Rewriter<'r> {
     /// evaluated and replaced by a constant, unless that would make the model larger.
     ///
     /// # Errors
+    /// See [`Rewriter::op_results`].
+    pub fn op(&mut self, op: OpBuilder<'_>) -> Result<ValueId, EditError> {
+        self.op_results(op).map(|results| results[0])
+    }
+
+    /// Creates an op like [`Rewriter::op`], and returns all its results, or the constants that replace them.
+    ///
+    /// # Errors
     /// See [`PassContext::create_value`]; also if a function of the module has the operator's name, so that the op
     /// would be ambiguous. A rule that returns such an error rewrites nothing.
-    pub fn op(&mut self, op: OpBuilder<'_>) -> Result<ValueId, EditError> {
+    pub fn op_results(&mut self, op: OpBuilder<'_>) -> Result<Vec<ValueId>, EditError> {
         let created = self.op_of(op, 1)?;
         if self.f.traits(created).is_ambiguous() {
             let name = self.f.name(created);
             let message = format!("duplicate function `{}`", name);
             return Err(EditError::new(Status::REJECTED, message, Some(created)));
         }
-        self.fold(created).map(|values| values[0])
+        self.fold(created)
     }
 
     /// Creates a constant scalar of a dtype; `None` if the dtype can't represent the number.

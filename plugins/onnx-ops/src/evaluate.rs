@@ -16,16 +16,8 @@ pub fn evaluate<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let Some(evaluate) = operator.evaluate else {
         return reject!("definition of `{}` has no evaluation", call.name);
     };
-    let results = evaluate.results(&Call {
+    evaluate.all_results(&Call {
         attr_defs: operator.attrs.unwrap_or_default(),
         ..*call
-    })?;
-    if results.len() < call.outputs {
-        return reject!(
-            "evaluation computes {} of {} results",
-            results.len(),
-            call.outputs
-        );
-    }
-    Ok(results)
+    })
 }

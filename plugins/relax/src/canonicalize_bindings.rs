@@ -133,7 +133,7 @@ fn is_refined_by(f: &Function, own: TypeId, declared: TypeId) -> bool {
             own.zip(declared)
                 .any(|(own, declared)| match declared.kind {
                     DimKind::CONST => own.kind != DimKind::CONST,
-                    _ => own.kind == DimKind::UNKNOWN && is_named(f, declared),
+                    _ => !own.is_known() && is_named(f, declared),
                 })
         }
     }

@@ -60,10 +60,7 @@ fn erase_dead_ops(f: &mut Function, purity: &Purity) -> PassResult {
     let kept = ops_with_effects(f, purity)?;
     for op in f.walk(f.body()).rev() {
         let is_used = |&result: &ValueId| f.use_count(result) > 0;
-        if !f.results(op).iter().any(is_used)
-            && f.terminator(f.parent_region(op)) != Some(op)
-            && !kept.contains(&op)
-        {
+        if !f.results(op).iter().any(is_used) && !f.is_terminator(op) && !kept.contains(&op) {
             f.erase_op(op)?;
         }
     }

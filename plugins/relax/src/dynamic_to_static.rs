@@ -81,8 +81,8 @@ mod same_sizes;
 
 use std::collections::HashMap;
 
+use passdock_plugin_api::ExprKind;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{DimKind, ExprKind};
 
 use crate::fold_constant::is_shape_data;
 use crate::shared::accept;
@@ -194,11 +194,6 @@ fn add_constant(f: &mut Function, ty: TypeId, ints: &[i64]) -> Result<Option<Val
     f.add_constant(&ConstantSpec::new(ty, &bytes)).map(Some)
 }
 
-/// Whether two dims are equal for all values of their symbols.
-fn same(a: Dim, b: Dim) -> bool {
-    a.kind == b.kind && a.value == b.value && a.kind != DimKind::UNKNOWN
-}
-
 /// Returns the shape operand of a Reshape: known sizes, 0 for dims that are copied, -1 for a dim that is inferred.
 ///
 /// A single known dim of the result's type isn't enough: if the requested size is 0, the size of the input's dim at
@@ -215,7 +210,7 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     let mut open = None;
     let mut sizes = Vec::new();
     for (at, &dim) in expected.iter().enumerate() {
-        let stays = copies_at_zero && old.get(at).is_some_and(|&old| same(old, dim));
+        let stays = copies_at_zero && old.get(at).is_some_and(|old| old.is_same(dim));
         sizes.push(match dim.as_const() {
             Some(size) => size,
             None if stays => 0,
@@ -252,7 +247,7 @@ fn is_zero_with(f: &Function, size: Dim, other: Dim) -> bool {
     let own = factors(f, size);
     let is_own = |factor: &Dim| match factor.as_const() {
         Some(number) => number != 0,
-        None => own.iter().any(|own| same(*own, *factor)),
+        None => own.iter().any(|own| own.is_same(*factor)),
     };
     factors(f, other).iter().all(is_own)
 }
@@ -282,7 +277,7 @@ fn static_expand(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     };
     let size = |(at, &dim): (usize, &Dim)| match dim.as_const() {
         Some(size) => Some(size),
-        None if from_back(&old, at).is_some_and(|old| same(old, dim)) => Some(1),
+        None if from_back(&old, at).is_some_and(|old| old.is_same(dim)) => Some(1),
         None => from_back(&new, at)?.as_const(),
     };
     expected.iter().enumerate().map(size).collect()
@@ -313,7 +308,7 @@ fn static_ends(f: &Function, op: OpId, ends: ValueId) -> Option<Vec<i64>> {
             None => true,
         };
         let size = dims[axis_in(axis, dims.len())?];
-        (forward && same(size, dim)).then_some(largest)
+        (forward && size.is_same(dim)).then_some(largest)
     };
     let known = f.known_dims(ends)?;
     known.into_iter().enumerate().map(end).collect()

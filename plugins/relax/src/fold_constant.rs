@@ -110,7 +110,7 @@ options! {
         /// The number of bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its
         /// constants if that is more. The limit for all folded ops together is 8 times as high. An expression of
         /// several ops may use 1/1600 for each op, and all such expressions together 8/1600.
-        max_growth: i64 = 256,
+        max_growth: u64 = 256,
         /// Whether to fold even if the function grows beyond `max_growth`.
         allow_growth: bool = false,
     }

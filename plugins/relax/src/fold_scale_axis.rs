@@ -43,7 +43,7 @@ options! {
 const PART: u64 = 2000;
 
 /// The maximum number of ops between the folded op and the weights.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 pub(crate) fn backward_fold_scale_axis(f: &mut Function, cx: &PassContext) -> PassResult {
     fold_scale_axis(f, cx, |f| f.ops().collect(), backward::plan)

@@ -45,7 +45,7 @@ options! {
         /// The functions to inline. If empty, all except `main`.
         functions: Vec<String> = [],
         /// The maximum number of ops of a function after inlining. Calls that would exceed it stay.
-        max_ops: i64 = 1_000_000,
+        max_ops: usize = 1_000_000,
     }
 }
 
@@ -169,8 +169,8 @@ impl<'h> Plan<'h> {
     }
 
     /// Limits the total growth: many functions may each be large, and call the next one twice.
-    fn check_growth(&self, max_ops: i64) -> Result<(), String> {
-        if i64::try_from(self.growth).is_ok_and(|growth| growth <= max_ops) {
+    fn check_growth(&self, max_ops: usize) -> Result<(), String> {
+        if self.growth <= max_ops {
             return Ok(());
         }
         Err(format!(

@@ -45,7 +45,7 @@ fn by_level(f: &Function, region: RegionId, constraints: &Constraints) -> Vec<Op
     for op in f.ops_in(region) {
         let before = constraints.needed(op).iter().map(|op| levels[op]);
         let mut level = before.max().unwrap_or(0) + 1;
-        if f.terminator(region) == Some(op) {
+        if f.is_terminator(op) {
             level = usize::MAX;
         } else if constraints.fixed.contains(&op) {
             level = level.max(last_fixed + 1);

@@ -63,11 +63,7 @@ impl Rules {
 }
 
 fn to_exception(py: Python<'_>, error: &sdk::rewrite::RuleError) -> PyErr {
-    let mut message = format!("invalid rule `{}`: {}", error.rule, error.message);
-    if !error.help.is_empty() {
-        message = format!("{message}; {}", error.help);
-    }
-    error::raised(py, "PipelineError", &in_python(&message))
+    error::raised(py, "PipelineError", &in_python(&error.full_message()))
 }
 
 /// Rejects rules that never apply according to the registered op definitions.

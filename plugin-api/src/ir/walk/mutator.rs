@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
-use passdock_abi::{OpId, RegionId, ValueId};
+use passdock_abi::{OpId, ValueId};
 
 use crate::data::EditError;
 use crate::ir::Function;
@@ -153,11 +153,7 @@ impl Mutation<'_> {
     /// Replaces an op with the ops of one of its regions, which are mutated next. `args` replace the region's
     /// arguments. Returns the replacement of the op. The ops are moved, so a region can be inlined only once.
     pub fn inline(&mut self, op: OpId, region: &str, args: &[ValueId]) -> MutateResult {
-        let region: RegionId = self.function.region(op, region).ok_or_else(|| {
-            let name = self.function.name(op);
-            let message = format!("`{}` has no region called `{}` to inline", name, region);
-            EditError::new(passdock_abi::Status::NOT_FOUND, message, Some(op))
-        })?;
+        let region = self.function.expect_region(op, region)?;
         let before = self.function.previous_op(op);
         let values = self.function.inline_region(region, args)?;
         let mut next = match before {

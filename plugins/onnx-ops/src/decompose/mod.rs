@@ -20,7 +20,7 @@ use passdock_plugin_api::{DType, Dim};
 
 use crate::attributes;
 use crate::eval::EvalAttr;
-use crate::infer::{Infer, Inferred, Stop, as_const};
+use crate::infer::{Infer, Inferred, Stop};
 use crate::ops::Operator;
 
 /// The minimum number of operands for which templates can query facts.
@@ -93,7 +93,7 @@ fn attribute(operator: &Operator, name: &str, op: &Infer) -> Inferred<Value> {
 /// Returns the facts of an op other than attributes.
 fn facts(op: &Infer) -> Vec<(&'static str, Value)> {
     let operands = 0..OPERANDS.max(op.host.operand_count());
-    let size = |dim: &Dim| as_const(*dim).map_or(Value::UNDEFINED, Value::from);
+    let size = |dim: &Dim| dim.as_const().map_or(Value::UNDEFINED, Value::from);
     let type_of = |index| op.dtype(index).map_or(Value::UNDEFINED, type_name);
     let dims_of = |index| match op.dims(index) {
         Some(dims) => dims.iter().map(size).collect(),

@@ -55,6 +55,17 @@ impl Evaluate {
             Evaluate::All(evaluate) => evaluate(call),
         }
     }
+
+    /// Computes the results of an op. Fails if there are fewer than the op has.
+    pub(crate) fn all_results<'a>(self, call: &Call<'a>) -> FoldedAll<'a> {
+        let results = self.results(call)?;
+        let (count, expected) = (results.len(), call.outputs);
+        ensure!(
+            count >= expected,
+            "evaluation computes {count} of {expected} results"
+        );
+        Ok(results)
+    }
 }
 
 impl<'a> Call<'a> {

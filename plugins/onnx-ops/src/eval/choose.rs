@@ -34,6 +34,7 @@ fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
     } else {
         shape.remove(at);
     }
+    call.room_for(DType::I64, &shape)?;
     with_number!(x.dtype(), T => {
         let array = x.array::<T>()?;
         without_nan::<T>(x)?;
@@ -79,6 +80,8 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
     let largest = call.flag("largest", true)?;
     let mut shape = x.shape().to_vec();
     shape[at] = count;
+    call.room_for(x.dtype(), &shape)?;
+    call.room_for(DType::I64, &shape)?;
     with_number!(x.dtype(), T => {
         without_nan::<T>(x)?;
         let array = x.array::<T>()?;
@@ -106,6 +109,7 @@ pub(crate) fn top_k<'a>(call: &Call<'a>) -> FoldedAll<'a> {
 pub(crate) fn hardmax<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let (shape, at) = rows(call)?;
+    call.room_for(x.dtype(), x.shape())?;
     with_float!(x.dtype(), T => {
         without_nan::<T>(x)?;
         let flat = x.reshaped(shape)?;

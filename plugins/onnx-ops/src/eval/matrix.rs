@@ -9,7 +9,7 @@ use super::{Call, Folded, NotFolded, Tensor, element_count, ensure, in_shape, na
 use passdock_plugin_api::DType;
 
 /// The maximum number of multiplications in one evaluation.
-const MOST: usize = 1 << 26;
+const MAX_WORK: usize = 1 << 26;
 
 /// Multiplies two matrices, or two stacks of them with broadcasting.
 pub(crate) fn mat_mul<'a>(call: &Call<'a>) -> Folded<'a> {
@@ -92,11 +92,11 @@ fn multiply<T: Clone>(
 /// Rejects an evaluation with too many multiplications.
 pub(super) fn little_work(dims: &[usize]) -> Result<(), NotFolded> {
     let work = element_count(dims)?;
-    if work > MOST {
+    if work > MAX_WORK {
         return reject!(
             "evaluation would take {} multiplications, limit is {}",
             grouped(work as u64),
-            grouped(MOST as u64)
+            grouped(MAX_WORK as u64)
         );
     }
     Ok(())

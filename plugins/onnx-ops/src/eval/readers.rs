@@ -88,7 +88,7 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the value of an enum attribute; the first of `words` is the default.
+    /// Returns the value of an enum attribute; the first of `allowed` is the default.
     pub fn enum_value(
         &self,
         name: &str,

@@ -11,7 +11,7 @@ use super::number::{doubles, rounded_sums};
 use super::{Call, Folded, NotFolded, Tensor, axes, ensure, reject};
 
 /// The maximum size of a resized axis, for which all weights are kept in memory.
-const LONGEST: usize = 1 << 20;
+const MAX_LENGTH: usize = 1 << 20;
 
 /// Resizes each axis, by the nearest element or by a weighted sum of neighbors.
 pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
@@ -56,8 +56,8 @@ pub(crate) fn resize<'a>(call: &Call<'a>) -> Folded<'a> {
     }
     sums_are_defined(x)?;
     little_work(&[&shape[..], &[4]].concat())?;
-    let is_short = shape.iter().all(|&dim| dim <= LONGEST);
-    ensure!(is_short, "an axis has more than {LONGEST} elements");
+    let is_short = shape.iter().all(|&dim| dim <= MAX_LENGTH);
+    ensure!(is_short, "an axis has more than {MAX_LENGTH} elements");
     let outside = f64::from(call.float_or("extrapolation_value", 0.0)?);
     let (mut elements, mut now) = (doubles(x)?, x.shape().to_vec());
     for line in lines.iter().filter(|line| !line.is_same()) {

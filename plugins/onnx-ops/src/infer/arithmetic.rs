@@ -3,25 +3,24 @@
 
 use passdock_plugin_api::{Dim, DimKind, ExprKind, SymbolId};
 
-use super::dims::{as_const, is_known, same};
 use super::rule::{Infer, Inferred, invalid};
 
 impl Infer<'_> {
     /// Returns the sum of a size and a non-negative dim.
     pub(crate) fn add(&self, a: Dim, b: Dim) -> Dim {
-        match (as_const(a), as_const(b)) {
+        match (a.as_const(), b.as_const()) {
             (Some(a), Some(b)) => a.checked_add(b).map_or(Dim::UNKNOWN, Dim::constant),
             (_, Some(0)) => a,
             (Some(0), _) => b,
             (Some(i64::MIN..0), _) | (_, Some(i64::MIN..0)) => Dim::UNKNOWN,
-            _ if same(a, b) => self.mul(a, Dim::constant(2)),
+            _ if a.is_same(b) => self.mul(a, Dim::constant(2)),
             _ => self.expr(ExprKind::ADD, a, b),
         }
     }
 
     /// Returns the product.
     pub(crate) fn mul(&self, a: Dim, b: Dim) -> Dim {
-        match (as_const(a), as_const(b)) {
+        match (a.as_const(), b.as_const()) {
             (Some(a), Some(b)) => a.checked_mul(b).map_or(Dim::UNKNOWN, Dim::constant),
             (_, Some(1)) => a,
             (Some(1), _) => b,
@@ -33,7 +32,7 @@ impl Infer<'_> {
 
     /// Returns the quotient of a size and a constant, rounded down.
     pub(crate) fn div(&self, a: Dim, by: i64) -> Dim {
-        match (as_const(a), by) {
+        match (a.as_const(), by) {
             (_, i64::MIN..=0) => Dim::UNKNOWN,
             (_, 1) => a,
             (Some(a), _) => Dim::constant(a.div_euclid(by)),
@@ -43,7 +42,7 @@ impl Infer<'_> {
 
     /// Returns an expression of two dims, or `?` if one of them is unknown.
     pub(crate) fn expr(&self, kind: ExprKind, a: Dim, b: Dim) -> Dim {
-        if !is_known(a) || !is_known(b) {
+        if !a.is_known() || !b.is_known() {
             return Dim::UNKNOWN;
         }
         self.host.add_expr(kind, a, b).unwrap_or(Dim::UNKNOWN)
@@ -55,7 +54,7 @@ impl Infer<'_> {
         if step <= 0 {
             return Dim::UNKNOWN;
         }
-        let Some(size) = as_const(dim) else {
+        let Some(size) = dim.as_const() else {
             let padded = match extra {
                 0 => dim,
                 _ => self.expr(ExprKind::ADD, dim, Dim::constant(extra)),
@@ -91,7 +90,7 @@ impl Infer<'_> {
 
     /// Returns the difference, or `?` if it could be negative.
     pub(crate) fn sub(&self, a: Dim, b: Dim) -> Dim {
-        if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
+        if let (Some(a), Some(b)) = (a.as_const(), b.as_const()) {
             return a.checked_sub(b).map_or(Dim::UNKNOWN, Dim::constant);
         }
         let minus = self.expr(ExprKind::MUL, b, Dim::constant(-1));
@@ -106,9 +105,9 @@ impl Infer<'_> {
     /// Whether a dim is a constant, a symbol, or an expression without negative constants.
     fn is_size(&self, dim: Dim) -> bool {
         let Some(expr) = self.host.dim_expr(dim) else {
-            return is_known(dim);
+            return dim.is_known();
         };
-        let positive = |dim: Dim| as_const(dim).is_none_or(|number| number >= 0);
+        let positive = |dim: Dim| dim.as_const().is_none_or(|number| number >= 0);
         let sides = [expr.lhs, expr.rhs];
         sides
             .into_iter()
@@ -125,7 +124,7 @@ impl Infer<'_> {
                 let sides = [expr.lhs, expr.rhs];
                 let is_more = expr.kind == ExprKind::ADD
                     && sides.iter().all(|&side| self.is_size(side))
-                    && sides.iter().any(|&side| as_const(side) > Some(0));
+                    && sides.iter().any(|&side| side.as_const() > Some(0));
                 !is_more && sides.iter().any(|&side| self.may_be_zero(side))
             }),
             _ => true,
@@ -134,7 +133,7 @@ impl Infer<'_> {
 
     /// Returns the saturating difference: `max(a - b, 0)`.
     pub(crate) fn less(&self, a: Dim, b: Dim) -> Dim {
-        if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
+        if let (Some(a), Some(b)) = (a.as_const(), b.as_const()) {
             return a
                 .checked_sub(b)
                 .map_or(Dim::UNKNOWN, |rest| Dim::constant(rest.max(0)));
@@ -155,7 +154,7 @@ impl Infer<'_> {
         let mut result = vec![Dim::constant(1); rank];
         for shape in shapes {
             for (slot, &dim) in result[rank - shape.len()..].iter_mut().zip(shape) {
-                *slot = match (as_const(*slot), as_const(dim)) {
+                *slot = match (slot.as_const(), dim.as_const()) {
                     (Some(1), _) => dim,
                     (_, Some(1)) => *slot,
                     (Some(a), Some(b)) if a != b => {
@@ -164,7 +163,7 @@ impl Infer<'_> {
                     // The other dim is equal or 1.
                     (Some(_), _) => *slot,
                     (_, Some(_)) => dim,
-                    _ if same(*slot, dim) => dim,
+                    _ if slot.is_same(dim) => dim,
                     _ => self.expr(ExprKind::BROADCAST, *slot, dim),
                 };
             }
@@ -196,11 +195,11 @@ impl Infer<'_> {
 
     /// Merges two sources of the same dim: the more specific one wins.
     pub(crate) fn agree(&self, a: Dim, b: Dim) -> Inferred<Dim> {
-        match (as_const(a), as_const(b)) {
+        match (a.as_const(), b.as_const()) {
             (Some(a), Some(b)) if a != b => invalid!("expected equal dims, found {a} and {b}"),
             (Some(_), _) => Ok(a),
             (_, Some(_)) => Ok(b),
-            _ if is_known(a) && !(self.is_invented(a) && is_known(b)) => Ok(a),
+            _ if a.is_known() && !(self.is_invented(a) && b.is_known()) => Ok(a),
             _ => Ok(b),
         }
     }

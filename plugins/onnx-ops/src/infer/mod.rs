@@ -10,6 +10,6 @@ mod read;
 mod rule;
 mod values;
 
-pub(crate) use dims::{as_const, as_consts, is_known, same, sizes};
+pub(crate) use dims::{as_consts, sizes};
 pub(crate) use rule::{Infer, Inferred, ResultFacts, Rule, Stop, Ty, check_length, invalid};
 pub(crate) use values::{Arithmetic, Moves, carry, compute_known, integer_tensor};

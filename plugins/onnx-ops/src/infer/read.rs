@@ -2,13 +2,12 @@
 
 use passdock_plugin_api::{DType, Dim, ExprKind, Type, TypeKind, TypeSpec};
 
-use super::dims::{as_const, is_known};
 use super::rule::{Infer, Inferred, Stop, Ty, invalid};
 use crate::eval::Tensor;
 use crate::eval::number::doubles;
 
 /// The maximum number of elements of an operand that determines a size.
-const MOST: u64 = 256;
+const MAX_ELEMENTS: u64 = 256;
 
 impl<'a> Infer<'a> {
     /// Returns a dim of a tensor operand, or `?` if it has no such dim or is absent.
@@ -46,7 +45,10 @@ impl<'a> Infer<'a> {
     /// Returns a small constant operand.
     pub(crate) fn constant(&self, index: usize) -> Option<Tensor<'a>> {
         let ty = self.host.operand_type(index);
-        let few = ty.is_tensor() && ty.element_count().is_some_and(|count| count <= MOST);
+        let few = ty.is_tensor()
+            && ty
+                .element_count()
+                .is_some_and(|count| count <= MAX_ELEMENTS);
         let bytes = self.host.operand_data(index).ok().filter(|_| few)??;
         let shape = ty.shape()?.into_iter().map(|dim| dim as usize).collect();
         Tensor::from_bytes(ty.dtype(), shape, bytes).ok()
@@ -64,7 +66,7 @@ impl<'a> Infer<'a> {
                 .any(|element| element.iter().all(|&byte| byte == 0)),
             _ => self
                 .values(index)
-                .is_some_and(|values| values.into_iter().any(|value| as_const(value) == Some(0))),
+                .is_some_and(|values| values.into_iter().any(|value| value.as_const() == Some(0))),
         }
     }
 
@@ -81,17 +83,17 @@ impl<'a> Infer<'a> {
 
     /// Returns the sum of a dim and a constant that may be negative. The sum is negative only for invalid ops.
     pub(crate) fn shift(&self, dim: Dim, by: i64) -> Dim {
-        match as_const(dim).map(|size| size.checked_add(by)) {
+        match dim.as_const().map(|size| size.checked_add(by)) {
             Some(Some(size @ 0..)) => Dim::constant(size),
             Some(_) => Dim::UNKNOWN,
-            None if by == 0 || !is_known(dim) => dim,
+            None if by == 0 || !dim.is_known() => dim,
             None => self.expr(ExprKind::ADD, dim, Dim::constant(by)),
         }
     }
 
     /// Divides a dim by a size. A constant dim must be a multiple of it.
     pub(crate) fn parts(&self, dim: Dim, size: i64) -> Inferred<Dim> {
-        match as_const(dim) {
+        match dim.as_const() {
             _ if size <= 0 => invalid!("cannot divide a dim by {size}"),
             Some(whole) if whole % size != 0 => invalid!("dim {whole} is not a multiple of {size}"),
             _ => Ok(self.div(dim, size)),

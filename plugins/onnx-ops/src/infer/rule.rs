@@ -5,11 +5,11 @@ use std::ops::Deref;
 
 use passdock_plugin_api::{DType, Dim, OpCall, TypeSpec};
 
-use super::dims::{as_const, as_consts, plain};
+use super::dims::{as_consts, plain};
 use crate::eval::{Call, NotFolded, axes as axes_of, axis as axis_of, listed_axes};
 
 /// The maximum number of elements of a shape.
-pub(super) const MOST: usize = 256;
+pub(super) const MAX_VALUES: usize = 256;
 
 /// The type rule of an operator.
 pub(crate) type Rule = fn(&Infer) -> Inferred;
@@ -205,7 +205,7 @@ impl<'a> Infer<'a> {
 
     /// Sets the type of a result to a tensor, without dims if its rank is unknown.
     pub(crate) fn set(&self, index: usize, dtype: DType, dims: Option<Vec<Dim>>) -> Inferred {
-        let negative = |dim: &&Dim| as_const(**dim).is_some_and(|size| size < 0);
+        let negative = |dim: &&Dim| dim.as_const().is_some_and(|size| size < 0);
         if let Some(dim) = dims.iter().flatten().find(negative) {
             return invalid!("negative dim {}", dim.value);
         }
@@ -242,10 +242,10 @@ impl<'a> Infer<'a> {
         else {
             return false;
         };
-        let mut sizes = dims.iter().map(|&dim| as_const(dim));
+        let mut sizes = dims.iter().map(|&dim| dim.as_const());
         let count = sizes.try_fold(1_i64, |count, size| count.checked_mul(size?));
         matches!(*dtype, DType::I64 | DType::I32 | DType::BOOL)
-            && count.is_some_and(|count| count <= MOST as i64)
+            && count.is_some_and(|count| count <= MAX_VALUES as i64)
     }
 
     /// Records a fact. Facts of results that the op doesn't have are ignored.

@@ -5,8 +5,8 @@
 
 use passdock_plugin_api::{DType, Dim, ExprKind};
 
-use super::dims::{as_const, as_consts, is_known, same, sizes};
-use super::rule::{Infer, MOST};
+use super::dims::{as_consts, sizes};
+use super::rule::{Infer, MAX_VALUES};
 use crate::eval::{Call, Evaluate, Tensor, integers};
 
 /// The operands whose elements an operator moves without computing with them.
@@ -78,14 +78,14 @@ fn operand<'a>(
     let shape: Option<Vec<usize>> = op
         .dims(index)?
         .into_iter()
-        .map(|dim| usize::try_from(as_const(dim)?).ok())
+        .map(|dim| usize::try_from(dim.as_const()?).ok())
         .collect();
     let shape = shape?;
     let constant = || -> Option<Tensor<'a>> {
         let bytes = op.host.operand_data(index).ok()??;
         Tensor::from_bytes(dtype, shape.clone(), bytes)
             .ok()
-            .filter(|tensor| tensor.len() <= MOST)
+            .filter(|tensor| tensor.len() <= MAX_VALUES)
     };
     if !moves.has(index)
         && let Some(tensor) = constant()
@@ -96,7 +96,7 @@ fn operand<'a>(
         Some(values) => values,
         None => sizes(integers(&constant()?).ok()?),
     };
-    if values.len() > MOST || shape.iter().product::<usize>() != values.len() {
+    if values.len() > MAX_VALUES || shape.iter().product::<usize>() != values.len() {
         return None;
     }
     if moves.has(index) {
@@ -190,7 +190,7 @@ impl Infer<'_> {
         let results: Vec<Dim> = (0..count)
             .map(|at| self.one(what, pick(&a, at), pick(&b, at)))
             .collect();
-        if results.iter().any(|&result| is_known(result)) {
+        if results.iter().any(|&result| result.is_known()) {
             self.set_values(0, results).ok()?;
         }
         Some(())
@@ -203,14 +203,15 @@ impl Infer<'_> {
         if !is_list || !matches!(self.dtype(index), Ok(DType::I64 | DType::I32)) {
             return None;
         }
-        self.values(index).filter(|values| values.len() <= MOST)
+        self.values(index)
+            .filter(|values| values.len() <= MAX_VALUES)
     }
 
     /// Computes one element. Symbols and expressions are sizes and so never negative.
     fn one(&self, what: Arithmetic, a: Dim, b: Dim) -> Dim {
         use Arithmetic::{Add, Div, Equal, Greater, Less, Max, Min, Mod, Mul, Sub};
         let truth = |truth: bool| Dim::constant(truth.into());
-        if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
+        if let (Some(a), Some(b)) = (a.as_const(), b.as_const()) {
             let result = match what {
                 Add => a.checked_add(b),
                 Sub => a.checked_sub(b),
@@ -225,32 +226,32 @@ impl Infer<'_> {
             };
             return result.map_or(Dim::UNKNOWN, Dim::constant);
         }
-        if !is_known(a) || !is_known(b) {
+        if !a.is_known() || !b.is_known() {
             return Dim::UNKNOWN;
         }
-        let negative = |dim: Dim| as_const(dim).is_some_and(|size| size < 0);
+        let negative = |dim: Dim| dim.as_const().is_some_and(|size| size < 0);
         match what {
             Add => self.add(a, b),
             Sub => self.sub(a, b),
             Mul => self.mul(a, b),
-            Div => match as_const(b) {
+            Div => match b.as_const() {
                 Some(by) => self.div(a, by),
                 // The divisor isn't 0 in a valid op.
-                None if as_const(a).is_none_or(|a| a >= 0) => self.expr(ExprKind::FLOORDIV, a, b),
+                None if a.as_const().is_none_or(|a| a >= 0) => self.expr(ExprKind::FLOORDIV, a, b),
                 None => Dim::UNKNOWN,
             },
-            Mod if as_const(b) == Some(1) => Dim::constant(0),
-            Mod if as_const(b).is_some_and(|by| by > 0) => self.expr(ExprKind::MOD, a, b),
-            Min | Max if same(a, b) => a,
+            Mod if b.as_const() == Some(1) => Dim::constant(0),
+            Mod if b.as_const().is_some_and(|by| by > 0) => self.expr(ExprKind::MOD, a, b),
+            Min | Max if a.is_same(b) => a,
             Min if negative(a) => a,
             Min if negative(b) => b,
             Max if negative(a) => b,
             Max if negative(b) => a,
             Min => self.expr(ExprKind::MIN, a, b),
             Max => self.expr(ExprKind::MAX, a, b),
-            Equal if same(a, b) => truth(true),
+            Equal if a.is_same(b) => truth(true),
             Equal if negative(a) || negative(b) => truth(false),
-            Less | Greater if same(a, b) => truth(false),
+            Less | Greater if a.is_same(b) => truth(false),
             Less if negative(a) => truth(true),
             Less if negative(b) => truth(false),
             Greater if negative(b) => truth(true),

@@ -6,7 +6,7 @@ use passdock_plugin_api::Dim;
 use passdock_plugin_api::op::Layout;
 
 use super::result::{Change, LayoutResult};
-use crate::infer::{Infer, Inferred, Stop, as_const, invalid};
+use crate::infer::{Infer, Inferred, Stop, invalid};
 
 /// Sizes, `None` where they aren't constant.
 pub(super) type Sizes = Vec<Option<i64>>;
@@ -170,7 +170,7 @@ impl<'a> LayoutRequest<'a> {
 }
 
 pub(super) fn as_sizes(dims: &[Dim]) -> Sizes {
-    dims.iter().map(|dim| as_const(*dim)).collect()
+    dims.iter().map(|dim| dim.as_const()).collect()
 }
 
 /// Returns ONNX's order of axes: the letters in `first`, and the spatial axes.

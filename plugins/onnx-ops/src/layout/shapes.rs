@@ -6,7 +6,7 @@ use super::axes::{axes_like, whole};
 use super::request::LayoutRequest;
 use super::result::{Change, LayoutResult};
 use crate::eval::shape::shape_range;
-use crate::infer::{Inferred, Stop, as_const, invalid};
+use crate::infer::{Inferred, Stop, invalid};
 
 /// Returns the positions of axes that aren't split into blocks.
 fn axis_indices(layout: &Layout, axes: &[i64], request: &LayoutRequest) -> Inferred<Vec<i64>> {
@@ -30,7 +30,7 @@ pub(super) fn slice(request: &LayoutRequest) -> Inferred<LayoutResult> {
     let axes = match request.ints_if_given(3)? {
         Some(axes) => axes,
         None => match request.dims(1).as_deref() {
-            Some(&[count]) => (0..as_const(count).ok_or(Stop::Unknown)?).collect(),
+            Some(&[count]) => (0..count.as_const().ok_or(Stop::Unknown)?).collect(),
             _ => return Err(Stop::Unknown),
         },
     };
@@ -70,7 +70,7 @@ fn gathered(
     }
     let all: Vec<i64> = (0..count as i64).collect();
     let all = permuted(layout, &all, of_block).filter(|_| !layout.is_blocked());
-    let given = request.dims(1).and_then(|dims| as_const(*dims.first()?));
+    let given = request.dims(1).and_then(|dims| dims.first()?.as_const());
     let Some(all) = all.filter(|_| given == Some(count as i64)) else {
         return invalid!("operand 1 is not constant");
     };

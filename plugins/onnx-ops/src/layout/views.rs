@@ -7,7 +7,7 @@ use passdock_plugin_api::op::Layout;
 use super::reduce::axis_positions;
 use super::request::{LayoutRequest, Sizes, as_sizes};
 use super::result::{Change, LayoutResult};
-use crate::infer::{Inferred, Stop, as_const, invalid, same};
+use crate::infer::{Inferred, Stop, invalid};
 
 /// Absorbs the transpose into the layout of the result, which is the operand.
 pub(super) fn transpose(request: &LayoutRequest) -> Inferred<LayoutResult> {
@@ -107,7 +107,7 @@ pub(super) fn reshape(request: &LayoutRequest) -> Inferred<LayoutResult> {
     }
     let groups = groups(&dims, &result).ok_or(Stop::Unknown)?;
     let order = in_layout(&layout, &groups, &sizes)?;
-    let shape: Vec<Option<i64>> = order.iter().map(|axis| as_const(result[*axis])).collect();
+    let shape: Vec<Option<i64>> = order.iter().map(|axis| result[*axis].as_const()).collect();
     let unknown = shape.iter().filter(|size| size.is_none()).count();
     if unknown > 1 || shape.contains(&Some(0)) {
         return invalid!("result has several unknown dims, or a dim of 0");
@@ -141,7 +141,7 @@ fn shape_text(
                 .get(at)
                 .is_some_and(|position| position.axis == at)
                 && layout.block(at) == 1;
-        let inferred = result.get(at).copied().and_then(as_const);
+        let inferred = result.get(at).copied().and_then(Dim::as_const);
         match (size, inferred) {
             (Some(size), _) if *size != 0 || stays => shape.push(*size),
             (Some(_), Some(size)) if size != 0 => shape.push(size),
@@ -165,8 +165,8 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
     let (mut groups, mut a, mut b) = (Vec::<Group>::new(), 0, 0);
     while a < dims.len() && b < result.len() {
         let (mut from, mut to) = (vec![a], vec![b]);
-        if !same(dims[a], result[b]) {
-            let (mut left, mut right) = (as_const(dims[a])?, as_const(result[b])?);
+        if !dims[a].is_same(result[b]) {
+            let (mut left, mut right) = (dims[a].as_const()?, result[b].as_const()?);
             while left != right {
                 let (list, at, product, side) = match left < right {
                     true => (&mut from, &mut a, &mut left, dims),
@@ -174,7 +174,7 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
                 };
                 *at += 1;
                 list.push(*at);
-                *product = product.checked_mul(as_const(*side.get(*at)?)?)?;
+                *product = product.checked_mul(side.get(*at)?.as_const()?)?;
                 if *product == 0 {
                     return None;
                 }
@@ -187,7 +187,7 @@ fn groups(dims: &[Dim], result: &[Dim]) -> Option<Vec<Group>> {
     let (from, to) = groups.last_mut()?;
     for (rest, dims, list) in [(a..dims.len(), dims, from), (b..result.len(), result, to)] {
         for at in rest {
-            if as_const(dims[at]) != Some(1) {
+            if dims[at].as_const() != Some(1) {
                 return None;
             }
             list.push(at);

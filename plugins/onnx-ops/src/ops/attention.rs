@@ -4,7 +4,7 @@ use passdock_plugin_api::{Dim, attrs};
 
 use super::operator::{Operator, body};
 use super::shape::same_type;
-use crate::infer::{Infer, Inferred, as_const, invalid, is_known};
+use crate::infer::{Infer, Inferred, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     ATTENTION,
@@ -103,7 +103,7 @@ fn attention(op: &Infer) -> Inferred {
     let new = op.agree(lengths.0, lengths.1)?;
     op.agree(of(&query, |query| query.size), of(&key, |key| key.size))?;
     let kv_heads = op.agree(of(&key, |key| key.heads), of(&value, |value| value.heads))?;
-    if let (Some(query), Some(kv)) = (as_const(of(&query, |q| q.heads)), as_const(kv_heads))
+    if let (Some(query), Some(kv)) = (of(&query, |q| q.heads).as_const(), kv_heads.as_const())
         && (kv <= 0 || query % kv != 0)
     {
         return invalid!(
@@ -173,7 +173,7 @@ fn causal_conv(op: &Infer) -> Inferred {
     let batch = op.agree(batch, past_batch)?;
     let channels = op.agree(op.agree(channels, kernels)?, past_channels)?;
     op.set(0, dtype, Some(vec![batch, channels, length]))?;
-    let length = match is_known(past) && as_const(kernel).is_none() {
+    let length = match past.is_known() && kernel.as_const().is_none() {
         true => past,
         false => op.agree(op.shift(kernel, -1), past)?,
     };

@@ -5,7 +5,7 @@ use passdock_plugin_api::{Dim, Function, RegionId, Type, TypeKind, TypeSpec, Val
 
 use super::operator::{MANY, Operator};
 use super::sequence::{Item, common_dims, tensor};
-use crate::infer::{Infer, Inferred, Stop, Ty, as_const, invalid};
+use crate::infer::{Infer, Inferred, Stop, Ty, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.If", 1, (1, 1))
@@ -76,7 +76,9 @@ fn round_count(op: &Infer, body: RegionId) -> Dim {
         false => true,
     };
     match op.values(0).as_deref() {
-        Some(&[count]) if continues && starts && as_const(count).is_none_or(|count| count >= 0) => {
+        Some(&[count])
+            if continues && starts && count.as_const().is_none_or(|count| count >= 0) =>
+        {
             count
         }
         _ => Dim::UNKNOWN,

@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval::{Evaluation, sliding};
-use crate::infer::{Infer, Inferred, as_const, as_consts, check_length, invalid, sizes};
+use crate::infer::{Infer, Inferred, as_consts, check_length, invalid, sizes};
 
 pub(super) const OPERATORS: &[Operator] = &[
     AVERAGE_POOL.any_attrs(),
@@ -122,7 +122,7 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Inferred<Ve
         if auto.starts_with("SAME") {
             // ONNX Runtime ignores dilations in a pool's automatic padding; ONNX's inference rounds up twice.
             let is_dilated = reach > kernel[d] && op.name.ends_with("Pool");
-            let is_doubtful = rounds_up && reach < stride && as_const(size).is_some();
+            let is_doubtful = rounds_up && reach < stride && size.as_const().is_some();
             return match is_dilated || is_doubtful {
                 true => Dim::UNKNOWN,
                 false => op.windows(size, -1, stride),
@@ -141,7 +141,7 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Inferred<Ve
             return rounded;
         }
         // The last window may start in the padding. It doesn't count, but ONNX specifies this only since opset 22.
-        match (as_const(size), as_const(rounded)) {
+        match (size.as_const(), rounded.as_const()) {
             (Some(size), Some(count)) => {
                 let start = count.saturating_sub(1).saturating_mul(stride);
                 match (start < size.saturating_add(begin), op.version >= 22) {
@@ -235,7 +235,7 @@ fn conv_transpose(op: &Infer) -> Inferred {
         let covered = match (op.ints("output_shape")?, kernel) {
             (Some(given), _) if given.len() == count => {
                 let is_less =
-                    |(&given, &dim): (&i64, &Dim)| as_const(dim).is_some_and(|dim| given < dim);
+                    |(&given, &dim): (&i64, &Dim)| dim.as_const().is_some_and(|dim| given < dim);
                 if given.iter().zip(spatial).any(is_less) {
                     // ONNX's inference stops here, with a lower rank.
                     return Ok(None);
@@ -250,7 +250,7 @@ fn conv_transpose(op: &Infer) -> Inferred {
                         1i64.saturating_sub(dilations[d]),
                     );
                     let whole = op.shift(reach, more[d]);
-                    let is_less = || as_const(whole).is_some_and(|whole| whole <= stride);
+                    let is_less = || whole.as_const().is_some_and(|whole| whole <= stride);
                     let (whole, padding) = match auto {
                         "VALID" => (whole, 0),
                         "NOTSET" => (whole, pads[d].saturating_add(pads[d + count])),

@@ -4,7 +4,7 @@ use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
 use crate::eval::create;
-use crate::infer::{Infer, Inferred, Stop, Ty, as_const, invalid, sizes};
+use crate::infer::{Infer, Inferred, Stop, Ty, invalid, sizes};
 
 const GROWS: OpTraits = OpTraits::GROWS;
 
@@ -89,7 +89,7 @@ fn constant_of_shape(op: &Infer) -> Inferred {
         .filter(|value| value.dtype() == DType::I64);
     let count = dims
         .filter(|dims| dims.len() == 1)
-        .and_then(|dims| as_const(dims[0]));
+        .and_then(|dims| dims[0].as_const());
     if let (Some(value), Some(count @ 0..=256)) = (value, count)
         && let Some(&element) = value.stored::<i64>()?.first()
     {
@@ -104,7 +104,7 @@ pub(super) fn shape_in(op: &Infer, index: usize) -> Option<Vec<Dim>> {
         let &[count] = op.dims(index)?.as_slice() else {
             return None;
         };
-        let rank = usize::try_from(as_const(count)?)
+        let rank = usize::try_from(count.as_const()?)
             .ok()
             .filter(|&rank| rank <= 256)?;
         Some(vec![Dim::UNKNOWN; rank])
@@ -133,12 +133,12 @@ fn one_hot(op: &Infer) -> Inferred {
 fn range(op: &Infer) -> Inferred {
     let dtype = op.dtype_of_any(0..3)?;
     let scalar = |index: usize| op.values(index)?.first().copied();
-    if scalar(2).and_then(as_const) == Some(0) {
+    if scalar(2).and_then(Dim::as_const) == Some(0) {
         return invalid!("`delta` is 0");
     }
     let length = match [scalar(0), scalar(1), scalar(2)] {
         [Some(start), Some(limit), Some(delta)] => {
-            match (as_const(start), as_const(limit), as_const(delta)) {
+            match (start.as_const(), limit.as_const(), delta.as_const()) {
                 (Some(start), Some(limit), Some(delta)) => {
                     let count = create::step_count(start.into(), limit.into(), delta.into());
                     let count = count.and_then(|count| i64::try_from(count).ok());

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use passdock_plugin_api::{DType, OpTraits, attrs};
+use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{MANY, Operator, body};
 use super::shape::same_type;
@@ -10,7 +10,7 @@ use crate::eval::bits::bitwise;
 use crate::eval::compare_logic::{compare, truth as truth_of};
 use crate::eval::unary::map_float;
 use crate::eval::{Evaluation, activation, bits, cast, compare_logic, elementwise, unary};
-use crate::infer::{Arithmetic, Infer, Inferred, Rule, Stop, as_const, invalid, sizes};
+use crate::infer::{Arithmetic, Infer, Inferred, Rule, Stop, invalid, sizes};
 
 const ELEMENTWISE: OpTraits = OpTraits::ELEMENTWISE;
 const COMMUTATIVE: OpTraits = OpTraits::COMMUTATIVE;
@@ -281,7 +281,7 @@ fn as_type(op: &Infer, to: DType) -> Inferred {
         // Symbolic sizes are assumed to fit into int32, but a constant may have any value.
         Some(values) if is_shape(from) && is_shape(to) => {
             let fits = |size: i64| to == DType::I64 || i32::try_from(size).is_ok();
-            match values.iter().copied().filter_map(as_const).all(fits) {
+            match values.iter().copied().filter_map(Dim::as_const).all(fits) {
                 true => op.set_values(0, values),
                 false => Ok(()),
             }

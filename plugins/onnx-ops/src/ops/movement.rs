@@ -6,9 +6,7 @@ use super::create::shape_in;
 use super::operator::{MANY, Operator, body};
 use super::shape::{along_first, same_type};
 use crate::eval::{compare_logic, data_movement, gather, scatter};
-use crate::infer::{
-    Infer, Inferred, Moves, Stop, as_const, as_consts, check_length, invalid, is_known, sizes,
-};
+use crate::infer::{Infer, Inferred, Moves, Stop, as_consts, check_length, invalid, sizes};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -240,14 +238,14 @@ fn split(op: &Infer) -> Inferred {
                 let mut lengths = lengths.iter();
                 lengths.try_fold(0i64, |sum, &one| sum.checked_add(one))
             });
-            match (whole, as_const(dims[at])) {
+            match (whole, dims[at].as_const()) {
                 (Some(whole), Some(size)) if whole != size => {
                     return invalid!("sum of `split` is {whole}, expected {size}");
                 }
                 _ => lengths,
             }
         }
-        None => match as_const(dims[at]) {
+        None => match dims[at].as_const() {
             Some(size) => sizes(data_movement::even(
                 usize::try_from(size).unwrap_or(0),
                 op.int_or("num_outputs", pieces as i64)?,
@@ -311,14 +309,14 @@ fn slice(op: &Infer) -> Inferred {
         if steps
             .iter()
             .flatten()
-            .any(|&step| as_const(step) == Some(0))
+            .any(|&step| step.as_const() == Some(0))
         {
             return invalid!("a step is 0");
         }
         for (at, &d) in axes.iter().enumerate() {
             let entry = |list: &Option<Vec<Dim>>| list.as_ref()?.get(at).copied();
             dims[d] = match (entry(&starts), entry(&ends), entry(&steps)) {
-                (Some(start), Some(end), Some(step)) => match as_const(step) {
+                (Some(start), Some(end), Some(step)) => match step.as_const() {
                     Some(step) => steps_along(op, dims[d], start, end, step),
                     None => Dim::UNKNOWN,
                 },
@@ -331,7 +329,8 @@ fn slice(op: &Infer) -> Inferred {
 
 /// Returns the number of steps from start to end, both clamped to the dim.
 fn steps_along(op: &Infer, dim: Dim, start: Dim, end: Dim, step: i64) -> Dim {
-    if let (Some(size), Some(start), Some(end)) = (as_const(dim), as_const(start), as_const(end)) {
+    if let (Some(size), Some(start), Some(end)) = (dim.as_const(), start.as_const(), end.as_const())
+    {
         return fixed_steps(size, start, end, step);
     }
     let length = match step {
@@ -349,8 +348,10 @@ fn steps_along(op: &Infer, dim: Dim, start: Dim, end: Dim, step: i64) -> Dim {
 /// memory.
 fn is_whole_reversed(start: Dim, end: Dim) -> bool {
     let far = i64::from(i32::MAX);
-    let from_last = as_const(start).is_some_and(|start| start == -1 || start >= far);
-    from_last && as_const(end).is_some_and(|end| end <= -far)
+    let from_last = start
+        .as_const()
+        .is_some_and(|start| start == -1 || start >= far);
+    from_last && end.as_const().is_some_and(|end| end <= -far)
 }
 
 /// Returns the distance from start to end if some of the numbers are symbolic.
@@ -358,14 +359,14 @@ fn span(op: &Infer, dim: Dim, start: Dim, end: Dim) -> Dim {
     let zero = Dim::constant(0);
     // The position of a start or end from the front, and the distance from the end of a negative one. A dim is never
     // larger than memory, so an index beyond it means the end.
-    let front = |at: Dim| match as_const(at) {
+    let front = |at: Dim| match at.as_const() {
         Some(at) if at >= i64::from(i32::MAX) => dim,
         Some(0) => zero,
         _ => op.min(at, dim),
     };
-    let back = |at: Dim| as_const(at).filter(|&at| at < 0).map(i64::checked_neg);
+    let back = |at: Dim| at.as_const().filter(|&at| at < 0).map(i64::checked_neg);
     match (back(start), back(end)) {
-        (None, None) if is_known(dim) && front(start) == dim => zero,
+        (None, None) if dim.is_known() && front(start) == dim => zero,
         // A start after the end gives an empty result in both cases.
         (None, None) => op.less(front(end), start),
         (None, Some(Some(b))) => op.less(dim, op.add(start, Dim::constant(b))),
@@ -387,8 +388,7 @@ fn fixed_steps(size: i64, start: i64, end: i64, step: i64) -> Dim {
         1.. => end.clamp(0, size) - start.clamp(0, size),
         _ => start.clamp(0, size - 1) - end.clamp(-1, size - 1),
     };
-    let count = i128::from(span.max(0)).div_euclid(i128::from(step).abs())
-        + i128::from(span.max(0) as i128 % i128::from(step).abs() != 0);
+    let count = span.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
     Dim::constant(count as i64)
 }
 
@@ -428,7 +428,7 @@ fn pad(op: &Infer) -> Inferred {
         for (at, &d) in axes.iter().enumerate() {
             let (before, after) = (pads[at], pads[at + axes.len()]);
             let margins = before.saturating_add(after);
-            dims[d] = match as_const(dims[d]).map(|size| size.checked_add(margins)) {
+            dims[d] = match dims[d].as_const().map(|size| size.checked_add(margins)) {
                 Some(Some(size @ 0..)) => Dim::constant(size),
                 Some(_) => {
                     let dim = dims[d].value;
@@ -488,7 +488,10 @@ fn gather_nd(op: &Infer) -> Inferred {
             at.len()
         );
     }
-    let Some(width) = as_const(width).and_then(|width| usize::try_from(width).ok()) else {
+    let Some(width) = width
+        .as_const()
+        .and_then(|width| usize::try_from(width).ok())
+    else {
         return op.set(0, dtype, None);
     };
     match dims.get(batch.saturating_add(width)..) {

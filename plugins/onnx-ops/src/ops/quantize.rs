@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
 use crate::eval::quantize;
-use crate::infer::{Infer, Inferred, as_const};
+use crate::infer::{Infer, Inferred};
 
 pub(super) const OPERATORS: &[Operator] = &[
     DEQUANTIZE_LINEAR,
@@ -72,7 +72,7 @@ fn output_dtype(op: &Infer) -> Inferred<Option<DType>> {
 
 /// Checks the axis if there is more than one scale.
 fn scaled(op: &Infer) -> Inferred {
-    let one = |dim: Dim| as_const(dim) == Some(1);
+    let one = |dim: Dim| dim.as_const() == Some(1);
     let (Some(dims), Some(scale)) = (op.dims(0), op.dims(1)) else {
         return Ok(());
     };

@@ -6,7 +6,7 @@ use super::create;
 use super::operator::{Operator, body};
 use super::shape::same_type;
 use crate::eval::{Evaluation, choose, reduce, scan};
-use crate::infer::{Infer, Inferred, as_const, invalid, is_known};
+use crate::infer::{Infer, Inferred, invalid};
 
 /// A reduction along the axes in an attribute, as in old versions.
 const fn reduction(name: &'static str, evaluate: Evaluation) -> Operator {
@@ -139,7 +139,7 @@ fn product(op: &Infer) -> Inferred {
     }
     if let (Some(values), DType::I64) = (op.values(0), op.dtype(0)?) {
         let product = op.product(&values);
-        if is_known(product) {
+        if product.is_known() {
             op.set_values(0, vec![product])?;
         }
     }
@@ -183,7 +183,7 @@ fn top(op: &Infer) -> Inferred {
         None => None,
         Some(mut dims) => {
             let at = op.axis(op.int_or("axis", -1)?, dims.len())?;
-            match (as_const(count), as_const(dims[at])) {
+            match (count.as_const(), dims[at].as_const()) {
                 (Some(count), Some(size)) if count > size => {
                     return invalid!("`K` is {count}, but axis {at} has size {size}");
                 }

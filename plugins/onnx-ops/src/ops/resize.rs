@@ -5,7 +5,7 @@ use passdock_plugin_api::{Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval;
-use crate::infer::{Infer, Inferred, as_const, as_consts, check_length, invalid};
+use crate::infer::{Infer, Inferred, as_consts, check_length, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     RESIZE,
@@ -121,7 +121,7 @@ fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Inferred<Option<V
         };
         return invalid!("invalid scale {scale}: expected {expected}");
     }
-    let one = |(&dim, &scale): (&Dim, &f64)| match as_const(dim) {
+    let one = |(&dim, &scale): (&Dim, &f64)| match dim.as_const() {
         _ if scale == 1.0 => dim,
         Some(size) => Dim::constant((size as f32 * scale as f32).floor() as i64),
         None => match fraction(scale) {

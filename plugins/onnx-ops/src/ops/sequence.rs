@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, Type, TypeKind, TypeSpec, attrs};
 
 use super::operator::{MANY, Operator};
 use super::shape::same_type;
-use crate::infer::{Infer, Inferred, Stop, Ty, as_const, invalid, same};
+use crate::infer::{Infer, Inferred, Stop, Ty, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.ConcatFromSequence", 11, (1, 1))
@@ -36,7 +36,7 @@ pub(super) fn tensor(ty: Type<'_>) -> Option<Item> {
 /// Returns the dims that two tensors have in common.
 pub(super) fn common_dims(a: Option<Vec<Dim>>, b: Option<Vec<Dim>>) -> Option<Vec<Dim>> {
     let (a, b) = (a?, b?);
-    let one = |(a, b)| if same(a, b) { a } else { Dim::UNKNOWN };
+    let one = |(a, b): (Dim, Dim)| if a.is_same(b) { a } else { Dim::UNKNOWN };
     (a.len() == b.len()).then(|| a.into_iter().zip(b).map(one).collect())
 }
 
@@ -145,14 +145,14 @@ fn split(op: &Infer) -> Inferred {
 /// Returns the size of all pieces along the axis, if it is equal.
 fn piece(op: &Infer, dim: Dim) -> Dim {
     let rank = op.dims(1).map(|dims| dims.len());
-    match (op.values(1).as_deref(), as_const(dim), rank) {
+    match (op.values(1).as_deref(), dim.as_const(), rank) {
         // One number is the size of all pieces, of which the last may be smaller.
-        (Some(&[length]), Some(size), Some(0)) => match as_const(length) {
+        (Some(&[length]), Some(size), Some(0)) => match length.as_const() {
             Some(fixed @ 1..) if size % fixed == 0 => length,
             _ => Dim::UNKNOWN,
         },
         (Some([first, rest @ ..]), _, Some(1)) => {
-            match rest.iter().all(|&other| same(other, *first)) {
+            match rest.iter().all(|&other| other.is_same(*first)) {
                 true => *first,
                 false => Dim::UNKNOWN,
             }

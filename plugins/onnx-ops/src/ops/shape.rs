@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::create::shape_in;
 use super::operator::Operator;
 use crate::eval::shape;
-use crate::infer::{Infer, Inferred, Moves, Stop, Ty, as_const, invalid, is_known, same, sizes};
+use crate::infer::{Infer, Inferred, Moves, Stop, Ty, invalid, sizes};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -99,7 +99,7 @@ fn shape_of(op: &Infer) -> Inferred {
 fn size_of(op: &Infer) -> Inferred {
     op.set(0, DType::I64, Some(vec![]))?;
     match op.product(&op.shape(0)?) {
-        product if is_known(product) => op.set_values(0, vec![product]),
+        product if product.is_known() => op.set_values(0, vec![product]),
         _ => Ok(()),
     }
 }
@@ -112,12 +112,12 @@ fn reshape(op: &Infer) -> Inferred {
     };
     let old = op.dims(0);
     let keeps = !op.flag("allowzero", false)?;
-    let has = |size: i64| requested.iter().any(|&dim| as_const(dim) == Some(size));
+    let has = |size: i64| requested.iter().any(|&dim| dim.as_const() == Some(size));
     if !keeps && has(0) && has(-1) {
         return invalid!("cannot infer a dim of -1 if another dim is 0");
     }
     for (at, dim) in requested.iter_mut().enumerate() {
-        match as_const(*dim) {
+        match dim.as_const() {
             Some(0) if keeps => match old.as_ref().map(|old| old.get(at)) {
                 Some(Some(&dim_size)) => *dim = dim_size,
                 Some(None) => {
@@ -129,14 +129,14 @@ fn reshape(op: &Infer) -> Inferred {
             None if keeps && op.may_be_zero(*dim) => {
                 // If it were 0, it would copy the operand's dim at this index.
                 let replaced = old.as_ref().and_then(|old| old.get(at));
-                if !replaced.is_some_and(|&old| same(old, *dim)) {
+                if !replaced.is_some_and(|&old| old.is_same(*dim)) {
                     *dim = Dim::UNKNOWN;
                 }
             }
             _ => {}
         }
     }
-    let is_open = |&at: &usize| as_const(requested[at]) == Some(-1);
+    let is_open = |&at: &usize| requested[at].as_const() == Some(-1);
     let open: Vec<usize> = (0..requested.len()).filter(is_open).collect();
     match open[..] {
         [] => {}
@@ -158,8 +158,8 @@ fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Inferred<Dim> {
     let (mut divisor, mut left) = (1i64, Vec::new());
     for dim in op.factors(known) {
         match (
-            as_const(dim),
-            all.iter().position(|&other| same(other, dim)),
+            dim.as_const(),
+            all.iter().position(|&other| other.is_same(dim)),
         ) {
             (Some(size), _) => divisor = divisor.saturating_mul(size),
             (None, Some(at)) => _ = all.swap_remove(at),
@@ -169,8 +169,9 @@ fn quotient(op: &Infer, all: Vec<Dim>, known: Vec<Dim>) -> Inferred<Dim> {
     if !left.is_empty() || divisor <= 0 || divisor == i64::MAX {
         return Ok(Dim::UNKNOWN);
     }
-    let (fixed, open): (Vec<Dim>, Vec<Dim>) = all.into_iter().partition(|&d| as_const(d).is_some());
-    let Some(fixed) = as_const(op.product(&fixed)) else {
+    let (fixed, open): (Vec<Dim>, Vec<Dim>) =
+        all.into_iter().partition(|&d| d.as_const().is_some());
+    let Some(fixed) = op.product(&fixed).as_const() else {
         return Ok(Dim::UNKNOWN);
     };
     match (fixed % divisor, open.is_empty()) {
@@ -187,7 +188,7 @@ fn squeeze(op: &Infer) -> Inferred {
             let rank = shape_in(op, 1).and_then(|axes| dims.len().checked_sub(axes.len()));
             return Ok(rank.map(|rank| vec![Dim::UNKNOWN; rank]));
         };
-        let is_one = |&dim: &Dim| as_const(dim).map(|size| size == 1);
+        let is_one = |&dim: &Dim| dim.as_const().map(|size| size == 1);
         let removed = match axes {
             Some(axes) => Some(op.listed_axes(&axes, dims.len())?),
             None => dims.iter().map(is_one).collect(),

@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::operator::{Operator, body};
 use crate::eval::{Evaluation, create};
-use crate::infer::{Infer, Inferred, as_const, invalid, same};
+use crate::infer::{Infer, Inferred, invalid};
 
 const GROWS: OpTraits = OpTraits::GROWS;
 
@@ -42,7 +42,7 @@ const DFT: Operator = Operator::new("onnx.DFT", 17, (1, 2))
 fn window(op: &Infer) -> Inferred {
     let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
     let size = op.size(0);
-    if as_const(size) == Some(0) {
+    if size.as_const() == Some(0) {
         return invalid!("window size is 0");
     }
     op.set(0, dtype, Some(vec![size]))
@@ -66,7 +66,7 @@ fn dft(op: &Infer) -> Inferred {
         let axis = match (op.version >= 20, op.has(2)) {
             (false, _) => Some(op.int_or("axis", 1)?),
             (true, false) => Some(-2),
-            (true, true) => as_const(op.size(2)),
+            (true, true) => op.size(2).as_const(),
         };
         dims[last] = Dim::constant(if one_sided && inverse { 1 } else { 2 });
         let Some(axis) = axis else {
@@ -108,8 +108,8 @@ fn stft(op: &Infer) -> Inferred {
         (false, true) => op.dim(2, 0),
         (false, false) => signal,
     };
-    let frames = match (as_const(frame), as_const(op.size(1))) {
-        _ if same(signal, frame) => Dim::constant(1),
+    let frames = match (frame.as_const(), op.size(1).as_const()) {
+        _ if signal.is_same(frame) => Dim::constant(1),
         (Some(frame), Some(step)) => op.windows(signal, frame.saturating_neg(), step),
         _ => Dim::UNKNOWN,
     };

@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::operator::Operator;
 use crate::eval::strings;
-use crate::infer::{Infer, Inferred, as_const, invalid};
+use crate::infer::{Infer, Inferred, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.RegexFullMatch", 20, (1, 1))
@@ -40,7 +40,7 @@ fn normalize(op: &Infer) -> Inferred {
             return invalid!("operand 0 has rank {rank}, expected 1 or 2");
         };
         let stopwords = op.strings("stopwords")?.unwrap_or_default();
-        if !stopwords.is_empty() || matches!(as_const(*last), None | Some(0)) {
+        if !stopwords.is_empty() || matches!(last.as_const(), None | Some(0)) {
             *last = Dim::UNKNOWN;
         }
         Ok(dims)

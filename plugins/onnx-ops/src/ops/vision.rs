@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::convolution;
 use super::create::shape_in;
 use super::operator::{Operator, body};
-use crate::infer::{Infer, Inferred, as_const, check_length, invalid, sizes};
+use crate::infer::{Infer, Inferred, check_length, invalid, sizes};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.AffineGrid", 20, (2, 2))
@@ -71,7 +71,7 @@ const ROI_ALIGN: Operator = Operator::new("onnx.RoiAlign", 10, (3, 3))
 /// Infers `[N, H, W, 2]` for a size `[N, C, H, W]`, and `[N, D, H, W, 3]` for `[N, C, D, H, W]`.
 fn affine_grid(op: &Infer) -> Inferred {
     let [batch, rows, _] = op.dims_of(0, "theta")?;
-    let size = match (shape_in(op, 1), as_const(rows)) {
+    let size = match (shape_in(op, 1), rows.as_const()) {
         (Some(size), _) => size,
         (None, Some(rows @ 2..=3)) => vec![Dim::UNKNOWN; rows as usize + 2],
         _ => return op.set(0, op.dtype(0)?, None),

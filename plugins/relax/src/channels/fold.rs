@@ -534,7 +534,7 @@ fn is_same(f: &Function, a: OpId, b: OpId, data: usize) -> bool {
         || f.symbol(a) == f.symbol(b)
             && f.operand_count(a) == f.operand_count(b)
             && operands.all(|(at, (one, other))| at == data || one == other)
-            && attrs(f, a) == attrs(f, b)
+            && attrs(f, a).is_some_and(|own| Some(own) == attrs(f, b))
 }
 
 /// Returns the bytes of an operand that are freed with the op: in equal parts, if ops in the same position share it.

@@ -13,7 +13,7 @@ use crate::shared::read::{add_tensor, unless_no_match};
 pub(super) const CONSTANT: i64 = 32;
 /// The maximum number of bytes of weights that one pass reads, whether it folds them or not: the results must fit in
 /// memory.
-const MOST: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// A tensor to create.
 pub(super) enum New {
@@ -105,18 +105,18 @@ impl Tensors {
             dims: weights.dims.clone(),
             bytes: Vec::new(),
         };
-        let is_small = self.read.saturating_add(weights.byte_len(f)) <= MOST;
+        let is_small = self.read.saturating_add(weights.byte_len(f)) <= MAX_BYTES;
         let may_be = is_small && !self.lost.contains(&key);
         may_be.then_some(New::Constant(content, Some(key)))
     }
 
-    /// Records that weights are read. Returns `false`, and records nothing, if the total would exceed [`MOST`].
+    /// Records that weights are read. Returns `false`, and records nothing, if the total would exceed [`MAX_BYTES`].
     pub(super) fn may_read(&mut self, f: &Function, weights: &KnownTensor) -> bool {
         let read = self.read.saturating_add(weights.byte_len(f));
-        if read <= MOST {
+        if read <= MAX_BYTES {
             self.read = read;
         }
-        read <= MOST
+        read <= MAX_BYTES
     }
 
     /// Computes the elements of scaled weights. Fails if they lose too much precision, which is recorded, or can't be

@@ -74,9 +74,8 @@ impl Continuation<'_> {
         let value = f.result(branch.last(), 0);
         let op = only_use(f, value)?.op;
         let traits = f.traits(op);
-        let is_plain = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
         let fits = traits.is_elementwise()
-            && is_plain
+            && traits.is_deterministic()
             && f.result_count(op) == 1
             && f.regions(op).is_empty()
             && f.parent_region(op) == f.parent_region(branch.product)

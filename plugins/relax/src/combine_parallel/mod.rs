@@ -16,14 +16,14 @@ use passdock_plugin_api::record;
 
 use crate::channels::numbers::size_of;
 use crate::shared::operators::is_operator;
-use crate::shared::read::{like, operand, operator, unless_no_match};
+use crate::shared::read::{attrs, like, operand, operator, unless_no_match};
 use concatenated::Concatenated;
 use following::{Continuation, Step};
 
 const SPLIT: &str = "onnx.Split";
 
 /// The maximum number of bytes of weights that the pass concatenates per function: all of them are held in memory.
-const MOST_BYTES: u64 = 128 << 20;
+const MAX_BYTES: u64 = 128 << 20;
 
 /// An operator whose parallel ops are combined.
 pub(crate) struct Family {
@@ -60,7 +60,7 @@ pub(crate) fn combine_parallel(f: &mut Function, cx: &PassContext, family: &Fami
     let groups = parallel(f, family, options.min_num_branches)?;
     let bytes = groups.iter().flat_map(|group| &group.branches);
     let bytes = bytes.map(|branch| branch.bytes);
-    if bytes.fold(0, u64::saturating_add) > MOST_BYTES {
+    if bytes.fold(0, u64::saturating_add) > MAX_BYTES {
         return Ok(());
     }
     for group in groups {
@@ -144,13 +144,9 @@ struct Key {
 
 /// Returns the attributes of an op as text, to compare them; `None` if one is an attribute parameter.
 fn attrs_of(f: &Function, op: OpId) -> Option<String> {
-    let values = f.attrs(op).map(|(name, attr)| match attr {
-        Attr::Reference(..) => None,
-        attr => Some((name.0, attr.to_value()?)),
-    });
-    let mut values: Vec<(u32, AttrValue)> = values.collect::<Option<_>>()?;
-    values.sort_by_key(|(name, _)| *name);
-    Some(format!("{values:?}"))
+    let attrs = attrs(f, op)?;
+    let is_param = |value: &AttrValue| matches!(value, AttrValue::Reference(..));
+    (!attrs.iter().any(|(_, value)| is_param(value))).then(|| format!("{attrs:?}"))
 }
 
 /// Returns the shape of a constant of floats that has one use and isn't part of the model's interface.

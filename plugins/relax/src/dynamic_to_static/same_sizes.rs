@@ -151,7 +151,7 @@ fn range(f: &Function, op: OpId, rank: Option<usize>) -> Option<(i64, i64)> {
 /// Returns the elements of a value, if each is a constant, a symbol or an expression.
 fn elements(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
     let dims = f.known_dims(value)?;
-    let is_known = |dim: &Dim| dim.kind != DimKind::UNKNOWN;
+    let is_known = |dim: &Dim| dim.is_known();
     let is_whole = f.type_of(value).element_count() == Some(dims.len() as u64);
     (is_whole && dims.iter().all(is_known)).then_some(dims)
 }
@@ -174,7 +174,7 @@ fn is_visible(f: &Function, value: ValueId, op: OpId) -> bool {
 
 fn is_yielded(f: &Function, value: ValueId) -> bool {
     let mut uses = f.iter_uses(value);
-    uses.any(|used| f.terminator(f.parent_region(used.op)) == Some(used.op))
+    uses.any(|used| f.is_terminator(used.op))
 }
 
 /// Returns the `Shape` result that an op's result is derived from, and the indices of the elements in it.
@@ -199,7 +199,7 @@ fn source(f: &Function, op: OpId, dims: &[Dim]) -> Option<(ValueId, Vec<i64>)> {
             let shape = f.result(op, 0);
             let all = elements(f, shape)?;
             let position = |dim: &Dim| {
-                let at = all.iter().position(|one| super::same(*one, *dim));
+                let at = all.iter().position(|one| one.is_same(*dim));
                 at.map(|at| at as i64)
             };
             match dims.iter().map(position).collect() {

@@ -66,7 +66,7 @@ impl Limits {
                 scratch: ALLOWED.max(stored.saturating_mul(TIMES)),
             };
         }
-        let floor = u64::try_from(options.max_growth).unwrap_or(0);
+        let floor = options.max_growth;
         let all = floor.saturating_mul(MAX_GROUP).max(bytes / PART);
         Limits {
             one: (all / MAX_GROUP).max(floor),

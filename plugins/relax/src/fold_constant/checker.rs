@@ -40,7 +40,7 @@ impl Analysis for ConstantChecker {
             } else if symbol == symbol::TUPLE_GET {
                 true
             } else {
-                all_constant && !is_terminator(f, op)
+                all_constant && !f.is_terminator(op)
                     || may_fold(f, op, traits) && is_shape_data(f, op)
             };
             flags.set(op.index(), is_candidate);
@@ -58,14 +58,9 @@ impl Analysis for ConstantChecker {
     }
 }
 
-fn is_terminator(f: &Function, op: OpId) -> bool {
-    f.terminator(f.parent_region(op)) == Some(op)
-}
-
 /// Whether ops of this kind are folded.
 pub(super) fn may_fold(f: &Function, op: OpId, traits: OpTraits) -> bool {
-    let pure = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
-    traits.folds() && pure && f.operand_count(op) > 0
+    traits.folds() && traits.is_deterministic() && f.operand_count(op) > 0
 }
 
 /// Whether an op computes shape data: small integers, or values derived from them. These may be known although the

@@ -23,9 +23,9 @@ use crate::shared::retype::retype;
 /// The maximum number of rounds. A branch that can't run may narrow the ranks of further values.
 const ROUNDS: usize = 4;
 /// The number of ranks that are distinguished: 0 to 30.
-const MOST: usize = 31;
+const MAX_RANKS: usize = 31;
 /// The highest rank that is tried against definitions.
-const MOST_TRIED: usize = 6;
+const MAX_TRIED: usize = 6;
 
 /// Returns the only branch that can run, by `If`: whether it is `then_branch`.
 pub(super) fn only_branches(
@@ -60,13 +60,13 @@ impl Ranks {
 
     fn one(rank: usize) -> Ranks {
         match rank {
-            0..MOST => Ranks(1 << rank),
+            0..MAX_RANKS => Ranks(1 << rank),
             _ => Ranks::ANY,
         }
     }
 
     fn list(self) -> impl Iterator<Item = usize> {
-        (0..MOST).filter(move |rank| self.0 >> rank & 1 == 1)
+        (0..MAX_RANKS).filter(move |rank| self.0 >> rank & 1 == 1)
     }
 
     /// Returns the ranks with `by` dims added to each.
@@ -77,7 +77,7 @@ impl Ranks {
         let mut all = Ranks(0);
         for rank in self.list() {
             match usize::try_from(rank as i64 + by) {
-                Ok(rank @ 0..MOST) => all.0 |= 1 << rank,
+                Ok(rank @ 0..MAX_RANKS) => all.0 |= 1 << rank,
                 Ok(_) => return Ranks::ANY,
                 Err(_) => {}
             }
@@ -176,7 +176,7 @@ fn accepted_ranks(
     // ONNX Runtime accepts a scalar in reductions, whatever the axis.
     let reduces = ["onnx.Reduce", "onnx.Arg"].map(|prefix| f.name(op).starts_with(prefix));
     let mut accepted = ranks;
-    for rank in ranks.list().filter(|rank| *rank <= MOST_TRIED) {
+    for rank in ranks.list().filter(|rank| *rank <= MAX_TRIED) {
         let tried = f.add_type(&TypeSpec::tensor(dtype, vec![Dim::UNKNOWN; rank]))?;
         retype(f, value, tried)?;
         let is_scalar_reduced = rank == 0 && reduces.contains(&true);

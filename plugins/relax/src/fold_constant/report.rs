@@ -6,6 +6,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::budget::{Plan, static_len};
 use super::forward::{Forward, GROWS, byte_len};
+use crate::shared::operators::op_count;
 
 /// The maximum number of groups that are listed.
 const MAX_NOTES: usize = 12;
@@ -55,8 +56,7 @@ pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward<'_>, plan: 
         return;
     }
     let count: usize = groups.values().map(|group| group.count).sum();
-    let ops = if count == 1 { "op" } else { "ops" };
-    let message = format!("{count} {ops} with constant operands not folded");
+    let message = format!("{} with constant operands not folded", op_count(count));
     let mut note = Diagnostic::note(message).code("relax::not-folded");
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.count));

@@ -6,6 +6,7 @@
 
 use passdock_plugin_api::Evaluated;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::rewrite::broadcasts_to;
 
 use super::budget::static_len;
 use super::checker::may_fold;
@@ -13,7 +14,7 @@ use super::forward::Forward;
 use super::typed;
 use crate::shared::accept;
 use crate::shared::operators::is_operator;
-use crate::shared::read::{add_tensor, is_one, like, stretches};
+use crate::shared::read::{add_tensor, is_one, like};
 
 const CONSTANT_OF_SHAPE: &str = "onnx.ConstantOfShape";
 /// The opset version that introduced the operator.
@@ -188,7 +189,9 @@ impl Forward<'_> {
             };
             let is_shape = |other: usize| {
                 let other = f.operand(op, other);
-                other.is_some_and(|other| other != value && stretches(f, value, other))
+                other.is_some_and(|other| {
+                    other != value && broadcasts_to(f, value, other) == Some(true)
+                })
             };
             if !(0..f.operand_count(op)).any(is_shape) {
                 continue;

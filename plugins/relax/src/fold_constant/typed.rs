@@ -5,7 +5,7 @@ use passdock_plugin_api::prelude::*;
 use super::forward::Forward;
 
 /// The maximum size in bytes of a replacement for an operand whose shape matters.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Operands of which only the type matters: operator, index, and whether the shape matters in addition to the element
 /// type.
@@ -37,7 +37,7 @@ fn placeholder(f: &Function, op: OpId, index: usize) -> Option<(DType, Vec<i64>)
         true => f.shape(value).filter(|_| {
             let count = f.type_of(value).element_count();
             let bytes = count.and_then(|count| dtype.byte_len(count));
-            bytes.is_some_and(|bytes| bytes <= MOST)
+            bytes.is_some_and(|bytes| bytes <= MAX_BYTES)
         })?,
         false => Vec::new(),
     };

@@ -43,7 +43,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::{DEEPEST, passes};
+use super::{MAX_DEPTH, passes};
 use crate::channels::affine::Affine;
 use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
@@ -79,7 +79,7 @@ fn only_producer(f: &Function, user: OpId, value: ValueId) -> Option<OpId> {
 /// Returns the channel axis of a value according to the nearest weights before it.
 fn axis(f: &Function, user: OpId, value: ValueId) -> Result<Axis, EditError> {
     let (mut user, mut value) = (user, value);
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         let op = only_producer(f, user, value).ok_or(NoMatch)?;
         if let Some(linear) = unless_no_match(Linear::from_op(f, op))? {
             return Ok(linear.output(f));
@@ -104,7 +104,7 @@ fn find(f: &Function, mut plan: Plan, affine: Affine, axis: Axis) -> Result<Plan
     let mut steps = 0;
     while let Some((user, value)) = pending.pop() {
         steps += 1;
-        NoMatch::unless(steps <= DEEPEST)?;
+        NoMatch::unless(steps <= MAX_DEPTH)?;
         let op = only_producer(f, user, value).ok_or(NoMatch)?;
         if let Some(linear) = unless_no_match(Linear::from_op(f, op))? {
             NoMatch::unless(linear.output(f) == axis)?;

@@ -31,7 +31,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::{DEEPEST, passes};
+use super::{MAX_DEPTH, passes};
 use crate::channels::affine::Affine;
 use crate::channels::constants::{self, Axis};
 use crate::channels::fold::{Moved, Plan};
@@ -72,7 +72,7 @@ fn keeps_shape(f: &Function, op: OpId, data: usize, axis: Axis) -> bool {
 /// Returns the channel axis of a value according to the nearest weights after it.
 fn axis(f: &Function, value: ValueId) -> Result<Axis, EditError> {
     let mut value = value;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         let one = f.iter_uses(value).next().ok_or(NoMatch)?;
         if let Some(linear) = unless_no_match(Linear::from_op(f, one.op))? {
             return Ok(linear.axis(f, Side::Input));
@@ -94,7 +94,7 @@ fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Pla
         for one in f.iter_uses(value) {
             steps += 1;
             let op = one.op;
-            NoMatch::unless(steps <= DEEPEST)?;
+            NoMatch::unless(steps <= MAX_DEPTH)?;
             if let Some(linear) = unless_no_match(Linear::from_op(f, op))? {
                 let is_new = plan.linears.iter().all(|(other, _, _)| other.op != op);
                 let can_move = offset.are(0.0) || can_move_offset(f, &linear);

@@ -88,14 +88,14 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         for (at, ops) in found {
             let pattern = &patterns[at];
             let is_free = ops.iter().all(|op| !used.contains(op));
-            if !is_free || !cx.may_rewrite(&pattern.rule) {
+            if !is_free || !cx.may_rewrite(&pattern.name) {
                 continue;
             }
-            let f = m.snapshot(holder)?;
-            if may_be_group(&f, &ops, &placeholders, options.inner_results)
-                && groups.make(m, holder, &pattern.group(&ops))?.is_some()
+            let f = m.edit(holder)?;
+            if may_be_group(f, &ops, &placeholders, options.inner_results)
+                && groups.outline(m, holder, &pattern.group(&ops))?.is_some()
             {
-                cx.rewrote(&pattern.rule);
+                cx.rewrote(&pattern.name);
                 used.extend(ops);
             }
         }
@@ -105,10 +105,8 @@ pub fn fuse_ops_by_pattern(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
 
 /// A pattern, and the name of its functions.
 struct Pattern {
-    domain: String,
+    /// The name with its domain, under which matches are counted and disabled.
     name: String,
-    /// The full name, under which matches are counted and disabled.
-    rule: String,
     rules: Rules,
 }
 
@@ -116,29 +114,23 @@ impl Pattern {
     /// Parses an entry of the option `patterns`.
     fn parse(text: &str) -> Result<Pattern, PassError> {
         let parts = text.split_once(": ").and_then(|(full, pattern)| {
-            let (domain, name) = full.trim().rsplit_once('.')?;
-            Some((domain.to_owned(), name.to_owned(), pattern))
+            let name = full.trim();
+            name.contains('.').then(|| (name.to_owned(), pattern))
         });
-        let Some((domain, name, pattern)) = parts else {
+        let Some((name, pattern)) = parts else {
             let message = format!(
                 "invalid value for option `patterns`: expected `DOMAIN.NAME: PATTERN`, such as \
                  `npu.conv_relu: onnx.Relu(onnx.Conv(%x, %w))`, found {text:?}"
             );
             return Err(PassError::config(message));
         };
-        let rule = format!("{domain}.{name}");
-        let rules = Rules::pattern(&rule, pattern).map_err(|error| {
+        let rules = Rules::pattern(&name, pattern).map_err(|error| {
             PassError::config(format!(
-                "invalid pattern `{rule}` in option `patterns`: {}",
+                "invalid pattern `{name}` in option `patterns`: {}",
                 error.message
             ))
         })?;
-        Ok(Pattern {
-            domain,
-            name,
-            rule,
-            rules,
-        })
+        Ok(Pattern { name, rules })
     }
 
     /// Parses the patterns of rules.
@@ -157,23 +149,18 @@ impl Pattern {
         };
         let mut patterns = Vec::new();
         for rules in Rules::parse_patterns(text).map_err(unread)? {
-            let rule = rules.names().map_err(unread)?.concat();
-            let (domain, name) = rule.rsplit_once('.').unwrap_or((DOMAIN, &rule));
-            patterns.push(Pattern {
-                domain: domain.to_owned(),
-                name: name.to_owned(),
-                rule,
-                rules,
-            });
+            let name = rules.names().map_err(unread)?.concat();
+            patterns.push(Pattern { name, rules });
         }
         Ok(patterns)
     }
 
     /// Returns the group for matched ops.
     fn group(&self, ops: &[OpId]) -> Group {
-        let name = format!("{}.{}", self.domain, self.name);
-        let attrs = vec![(COMPOSITE, AttrValue::from(name))];
-        Group::new(ops.to_vec(), &self.domain, self.name.clone(), attrs)
+        let parts = self.name.rsplit_once('.');
+        let (domain, name) = parts.unwrap_or((DOMAIN, &self.name));
+        let attrs = vec![(COMPOSITE, AttrValue::from(format!("{domain}.{name}")))];
+        Group::new(ops.to_vec(), domain, name.to_owned(), attrs)
     }
 }
 

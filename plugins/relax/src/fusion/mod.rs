@@ -11,3 +11,4 @@ pub mod partition;
 mod shared;
 
 pub use shared::domains::remove_domains;
+pub(crate) use shared::marks::{CODEGEN, is_primitive};

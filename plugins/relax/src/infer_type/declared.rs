@@ -7,7 +7,6 @@
 
 use std::collections::HashSet;
 
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use super::sort::{Sort, sorts};
@@ -26,7 +25,7 @@ impl Declared {
         let mut values: HashSet<ValueId> = given.filter(|value| value.is_some()).collect();
         let is_open = |&param: &ValueId| {
             let mut dims = f.dims(param).into_iter().flatten();
-            dims.any(|dim| dim.kind == DimKind::UNKNOWN)
+            dims.any(|dim| !dim.is_known())
         };
         // If an input has an unnamed size, declared numbers of values that depend on it aren't reliable.
         if is_stale || f.params().iter().any(is_open) {

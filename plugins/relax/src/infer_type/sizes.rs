@@ -188,6 +188,6 @@ fn is_yielded(f: &Function, value: ValueId) -> bool {
     let Some(region) = region_of(f, value).filter(|&region| region != f.body()) else {
         return false;
     };
-    let last = f.terminator(region);
-    f.iter_uses(value).any(|used| Some(used.op) == last)
+    f.iter_uses(value)
+        .any(|used| f.terminator(region) == Some(used.op))
 }

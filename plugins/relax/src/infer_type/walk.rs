@@ -21,9 +21,9 @@ use super::sort::{Sort, sorts};
 use crate::shared::retype::retype;
 
 /// The maximum number of rounds that try types of loop-carried values. After that, their sizes are unknown.
-const MOST_ROUNDS: u32 = 3;
+const MAX_ROUNDS: u32 = 3;
 /// Loops from this nesting depth on aren't tried, because each try walks all inner loops.
-const MOST_TRIED: usize = 4;
+const MAX_TRIED: usize = 4;
 
 /// The inference of a module.
 pub(crate) struct Inference {
@@ -454,10 +454,10 @@ impl Frame {
         let round = Round {
             op,
             carried,
-            round: if self.tried < MOST_TRIED {
+            round: if self.tried < MAX_TRIED {
                 0
             } else {
-                MOST_ROUNDS
+                MAX_ROUNDS
             },
             marks: [
                 self.journal.len(),
@@ -480,7 +480,7 @@ impl Frame {
         self.tried += 1;
         for inflow in &round.carried {
             let sort = match round.round {
-                MOST_ROUNDS => inflow.first.without_sizes(),
+                MAX_ROUNDS => inflow.first.without_sizes(),
                 _ => inflow.first.clone(),
             };
             let _ = self.refine(f, inflow.arg, &sort);
@@ -509,7 +509,7 @@ impl Frame {
                 _ => both.without(&invented(f)),
             };
         }
-        if holds || round.round >= MOST_ROUNDS {
+        if holds || round.round >= MAX_ROUNDS {
             self.steps.push(Step::Leave(round.op, round.symbols));
             return Ok(());
         }

@@ -9,7 +9,7 @@ use passdock_plugin_api::prelude::*;
 use crate::shared::read::{perm, viewed};
 
 /// The maximum total size in bytes of constants that are converted: they are held in memory.
-const MOST_BYTES: u64 = 128 << 20;
+const MAX_BYTES: u64 = 128 << 20;
 
 /// The forms of a function's values.
 pub(crate) struct Forms<'c> {
@@ -39,7 +39,7 @@ impl<'c> Forms<'c> {
         Forms {
             cx,
             forms: HashMap::new(),
-            room: MOST_BYTES,
+            room: MAX_BYTES,
             left: Vec::new(),
             same: HashMap::new(),
         }
@@ -102,7 +102,7 @@ impl<'c> Forms<'c> {
         Ok(own)
     }
 
-    /// Returns a value in a layout. Creates a conversion if necessary. `asking` is the op that needs the value.
+    /// Returns a value in a layout. Creates a conversion if necessary. `user` is the op that needs the value.
     pub(crate) fn get(
         &mut self,
         f: &mut Function,

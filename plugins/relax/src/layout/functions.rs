@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use passdock_plugin_api::FreeNames;
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::read::add_terminator;
+
 /// The domain of the functions.
 pub(crate) const DOMAIN: &str = "passdock.layout";
 
@@ -73,10 +75,7 @@ impl Functions {
             for attr in &pending.attrs {
                 f.add_attr_param(attr.as_str(), None)?;
             }
-            f.set_results(body, &[])?;
-            let end = f
-                .terminator(body)
-                .ok_or("a new function has no terminator (bug in passdock; please report it)")?;
+            let end = add_terminator(f, &[])?;
             let count = pending.results.len();
             let values = cx.insert_text(f, end, &pending.text, &args, count)?;
             let results = values.into_iter().zip(&pending.results);

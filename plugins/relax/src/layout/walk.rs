@@ -6,10 +6,11 @@ use passdock_plugin_api::op::Layout;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{AttrKind, Evaluated, LaidOut};
 
+use crate::fusion::{CODEGEN, is_primitive};
 use crate::layout::forms::{Forms, laid_type, refine, sizes};
 use crate::layout::functions::{DOMAIN, FunctionText, Functions};
 use crate::shared::call_graph::optimized_functions;
-use crate::shared::operators::identifier;
+use crate::shared::operators::{DOMAIN_PREFIX, identifier};
 use crate::shared::read::between;
 
 /// The source of requested layouts.
@@ -21,7 +22,7 @@ pub(crate) enum LayoutSource {
 }
 
 /// The maximum size in bytes of a constant that is folded when an operand gets additional axes.
-const MOST_FOLDED: u64 = 1 << 20;
+const MAX_FOLDED: u64 = 1 << 20;
 
 /// Converts the ops of all functions to the requested layouts.
 pub(crate) fn convert(m: &mut Module<'_>, cx: &PassContext, source: &LayoutSource) -> PassResult {
@@ -58,8 +59,8 @@ pub(crate) fn convert(m: &mut Module<'_>, cx: &PassContext, source: &LayoutSourc
 
 /// Whether a pass created the function.
 fn is_generated(f: &Function) -> bool {
-    let has = |name: &str| f.function_attr(name).is_some();
-    f.function_name().starts_with("passdock.") || has("Primitive") || has("Codegen")
+    let is_partition = f.function_attr(CODEGEN).is_some();
+    f.function_name().starts_with(DOMAIN_PREFIX) || is_primitive(f) || is_partition
 }
 
 impl LayoutSource {
@@ -272,7 +273,7 @@ impl Walk<'_> {
             if is_given || !operands.iter().all(is_constant) {
                 continue;
             }
-            let folded = self.cx.evaluate_with(f, op, &operands, MOST_FOLDED)?;
+            let folded = self.cx.evaluate_with(f, op, &operands, MAX_FOLDED)?;
             if let Evaluated::Constants(constants) = folded {
                 f.replace_op_with(op, &constants)?;
                 self.forms.leave(operands);

@@ -24,7 +24,7 @@ pub(crate) fn rejection_reason(
 }
 
 /// Returns the reason why a user of `from` would be invalid with the values `to` as operands, where these are constants
-/// or evaluate to constants. All operands of a user are replaced together. Results are cached in `asked`.
+/// or evaluate to constants. All operands of a user are replaced together. Results are cached in `checked`.
 pub(crate) fn user_rejection(
     f: &mut Function,
     cx: &PassContext,

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use passdock_plugin_api::prelude::*;
 
 /// The attribute parameters that a function's ops refer to, with their defaults.
-pub(crate) struct AttrParams(Vec<(SymbolId, Default)>);
+pub(crate) struct AttrParams(Vec<(SymbolId, DefaultValue)>);
 
 /// The default of an attribute parameter: `Err` if it is neither a number nor a string (or a list of these).
-type Default = Result<Option<AttrValue>, ()>;
+type DefaultValue = Result<Option<AttrValue>, ()>;
 
 /// The values of attribute parameters in a call; `None` if neither the call nor a default has a value.
 pub(crate) type Bindings = HashMap<SymbolId, Option<AttrValue>>;
@@ -55,7 +55,7 @@ impl AttrParams {
 }
 
 /// Returns the default of an attribute parameter. Ids would only be valid in its function.
-fn default_of(attr: Option<&Attr<'_>>) -> Default {
+fn default_of(attr: Option<&Attr<'_>>) -> DefaultValue {
     match attr {
         None | Some(Attr::Unset) => Ok(None),
         Some(Attr::Int(_) | Attr::Float(_) | Attr::String(_))

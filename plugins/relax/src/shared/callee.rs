@@ -91,7 +91,7 @@ impl<'h> Body<'h> {
                 continue;
             };
             for (own, other) in own.zip(other) {
-                if own.kind == DimKind::SYMBOL && other.kind != DimKind::UNKNOWN {
+                if own.kind == DimKind::SYMBOL && other.is_known() {
                     dims.insert(own.value, other);
                 }
             }
@@ -262,13 +262,13 @@ impl<'h> Callee<'h> {
         f: &Function,
         call: OpId,
         caller: &Grown,
-        max_ops: i64,
+        max_ops: usize,
     ) -> Result<(), String> {
         let own = |domain: &str| caller.opsets.get(domain).copied();
         check_opsets(sorted(&self.grown.opsets), own)?;
         self.body.check(f, call)?;
         let ops = caller.ops + self.grown.ops;
-        if i64::try_from(ops).is_ok_and(|ops| ops > max_ops) {
+        if ops > max_ops {
             return Err(format!(
                 "the caller would have {ops} ops (`max_ops` is {max_ops})"
             ));
@@ -327,7 +327,7 @@ fn place_ops(f: &mut Function, created: &[OpId], call: OpId) -> Result<(), EditE
         return Ok(());
     };
     for &op in created {
-        if f.terminator(f.parent_region(op)) == Some(op) {
+        if f.is_terminator(op) {
             continue;
         }
         let loc = match f.loc_name(op).map(|own| format!("{prefix}/{own}")) {

@@ -36,7 +36,7 @@ pub(crate) fn live_ops(f: &Function) -> Result<Column<bool>, EditError> {
     // In reverse program order, users are visited before their operands' definitions.
     for op in f.walk(f.body()).rev() {
         let mut uses = f.results(op).iter().flat_map(|&value| f.iter_uses(value));
-        let is_live = f.terminator(f.parent_region(op)) == Some(op)
+        let is_live = f.is_terminator(op)
             || !effects.is_pure(op)
             || uses.any(|used| live.get(used.op.index()));
         live.set(op.index(), is_live);

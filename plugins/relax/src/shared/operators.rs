@@ -2,6 +2,9 @@
 
 use passdock_plugin_api::prelude::*;
 
+/// The prefix of domains that passes create. All other domains belong to the model or the user.
+pub(crate) const DOMAIN_PREFIX: &str = "passdock.";
+
 /// Whether ops of a name are the operator. If the module has a function of that name, a runtime may call it instead.
 pub(crate) fn is_operator(cx: &PassContext, name: &str) -> bool {
     cx.module()
@@ -28,6 +31,11 @@ pub(crate) fn check_opsets<'f>(
 pub(crate) fn identifier(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     text.chars().map(plain).collect()
+}
+
+/// Formats a number of ops: `1 op`, `2 ops`.
+pub(crate) fn op_count(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "op" } else { "ops" })
 }
 
 /// Converts a name to snake case: `onnx.BatchNormalization` to `batch_normalization`, `onnx.LpPool` to `lp_pool`,

@@ -1,7 +1,7 @@
 //! Accessors for ops, operands and attributes, and small edits.
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{DimKind, Status, Use, element};
+use passdock_plugin_api::{Status, Use, element};
 
 /// Returns the op that defines a value, if it is this operator and not a call of a function with that name.
 pub(crate) fn defined_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> {
@@ -117,6 +117,14 @@ pub(crate) fn after(f: &Function, op: OpId) -> Position {
     }
 }
 
+/// Creates the terminator of a new function, with these results, and returns it: ops are inserted before it.
+pub(crate) fn add_terminator(f: &mut Function, results: &[ValueId]) -> Result<OpId, PassError> {
+    let body = f.body();
+    f.set_results(body, results)?;
+    Ok(f.terminator(body)
+        .ok_or("a new function has no terminator (bug in passdock; please report it)")?)
+}
+
 /// Returns an operand, or [`ValueId::NONE`] if it is absent.
 pub(crate) fn operand(f: &Function, op: OpId, at: usize) -> ValueId {
     f.operand(op, at).unwrap_or(ValueId::NONE)
@@ -172,33 +180,13 @@ pub(crate) fn is_float(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
 }
 
-/// Whether a value broadcasts to the shape of `to` without changing that shape.
-pub(crate) fn stretches(f: &Function, value: ValueId, to: ValueId) -> bool {
-    let Some(dims) = f.dims(value) else {
-        return false;
-    };
-    if f.rank(value) == Some(0) {
-        return true;
-    }
-    let Some(to) = f.dims(to) else {
-        return false;
-    };
-    let Some(more) = to.len().checked_sub(dims.len()) else {
-        return false;
-    };
-    let mut both = dims.zip(to.skip(more));
-    both.all(|(dim, to)| dim == Dim::constant(1) || dim == to && dim.kind != DimKind::UNKNOWN)
-}
-
 /// Returns the elements of a float constant, converted exactly.
 pub(crate) fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
     let dtype = f.dtype(value);
     let size = element::size_of(dtype).filter(|_| is_float(dtype));
     let read = |(bytes, size): (&[u8], usize)| {
         let elements = bytes.chunks_exact(size);
-        elements
-            .map(|element| element::read(dtype, element))
-            .collect()
+        elements.map(|one| element::read(dtype, one)).collect()
     };
     Ok(f.constant_data(value)?.zip(size).map(read))
 }
@@ -211,22 +199,18 @@ pub(crate) fn viewed(f: &Function, value: ValueId) -> Option<ValueId> {
 
 /// Whether an op is a view.
 pub(crate) fn is_view(f: &Function, op: OpId) -> bool {
-    let names = [
-        "onnx.Reshape",
-        "onnx.Squeeze",
-        "onnx.Unsqueeze",
-        "onnx.Flatten",
-    ];
-    is_any(f, op, &names)
+    let name = operator(f, op);
+    matches!(
+        name,
+        "onnx.Reshape" | "onnx.Squeeze" | "onnx.Unsqueeze" | "onnx.Flatten"
+    )
 }
 
 /// Returns an axis as a nonnegative index; `None` if it is out of range.
 pub(crate) fn axis_in(axis: i64, rank: usize) -> Option<usize> {
     let rank = rank as i64;
     let axis = if axis < 0 { axis + rank } else { axis };
-    usize::try_from(axis)
-        .ok()
-        .filter(|axis| *axis < rank as usize)
+    (0..rank).contains(&axis).then_some(axis as usize)
 }
 
 /// Returns axes as sorted nonnegative indices; `None` if one is out of range or occurs twice.
@@ -241,7 +225,7 @@ pub(crate) fn axes_in(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
 /// Returns the dims of a value, if each is a constant, a symbol or an expression.
 pub(crate) fn known_dims(f: &Function, value: ValueId) -> Option<Vec<Dim>> {
     let mut dims = f.dims(value)?;
-    let is_known = dims.clone().all(|dim| dim.kind != DimKind::UNKNOWN);
+    let is_known = dims.clone().all(|dim| dim.is_known());
     is_known.then(|| dims.by_ref().collect())
 }
 
@@ -250,10 +234,14 @@ pub(crate) fn is_one(f: &Function, value: ValueId) -> bool {
     f.type_of(value).element_count() == Some(1)
 }
 
-/// Returns the attributes of an op for comparison. Attributes without an owned value are `None`.
-pub(crate) fn attrs(f: &Function, op: OpId) -> Vec<(SymbolId, Option<AttrValue>)> {
-    let attrs = f.attrs(op).map(|(name, attr)| (name, attr.to_value()));
-    attrs.collect()
+/// Returns the attributes of an op for comparison, sorted; `None` if one has no owned value, such as a region.
+pub(crate) fn attrs(f: &Function, op: OpId) -> Option<Vec<(SymbolId, AttrValue)>> {
+    let attrs = f
+        .attrs(op)
+        .map(|(name, attr)| Some((name, attr.to_value()?)));
+    let mut attrs: Vec<(SymbolId, AttrValue)> = attrs.collect::<Option<_>>()?;
+    attrs.sort_by_key(|(name, _)| name.0);
+    Some(attrs)
 }
 
 /// Returns the only use of a value.
@@ -274,14 +262,6 @@ pub(crate) fn like(f: &Function, op: OpId, except: &[&str]) -> Result<OpBuilder<
     Ok(created)
 }
 
-/// Returns the results of the op whose first result is given.
-pub(crate) fn results(f: &Function, first: ValueId) -> Vec<ValueId> {
-    match f.defining_op(first) {
-        Some(op) => f.results(op).to_vec(),
-        None => vec![first],
-    }
-}
-
 /// Returns the ops of a region between two ops, or from its start if `before` is `None`.
 pub(crate) fn between(f: &Function, before: Option<OpId>, end: OpId) -> Vec<OpId> {
     let first = match before {
@@ -292,13 +272,18 @@ pub(crate) fn between(f: &Function, before: Option<OpId>, end: OpId) -> Vec<OpId
     ops.take_while(|op| *op != end).collect()
 }
 
+/// Returns the ops of a region except the terminator.
+pub(crate) fn ops_of(f: &Function, region: RegionId) -> Vec<OpId> {
+    f.ops_in(region)
+        .filter(|&op| !f.is_terminator(op))
+        .collect()
+}
+
 /// Returns ops, each followed by the ops nested in it.
 pub(crate) fn with_nested(f: &Function, ops: &[OpId]) -> Vec<OpId> {
     let nested = |op: OpId| f.regions(op).iter().flat_map(|&region| f.iter_in(region));
-    let all = ops
-        .iter()
-        .flat_map(|&op| std::iter::once(op).chain(nested(op)));
-    all.collect()
+    let all = |&op: &OpId| std::iter::once(op).chain(nested(op));
+    ops.iter().flat_map(all).collect()
 }
 
 /// Returns the op of a region that is, or contains, an op.
@@ -330,11 +315,8 @@ pub(crate) fn redeclare(
     let ports: Vec<_> = f.ports(region).zip(f.operands(end)).collect();
     let mut results = Vec::with_capacity(ports.len());
     for (index, (port, value)) in ports.into_iter().enumerate() {
-        let name = port
-            .name
-            .option()
-            .map_or("", |name| f.text(name))
-            .to_owned();
+        let name = port.name.option();
+        let name = name.map_or("", |name| f.text(name)).to_owned();
         let (ty, value) = declare(f, index, port.ty, value)?;
         results.push((name, ty, value));
     }

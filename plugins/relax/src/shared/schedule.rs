@@ -56,7 +56,7 @@ pub(crate) fn schedule(f: &mut Function, order: Order) -> Result<(), EditError> 
         let mut next = OpId::NONE;
         for op in order(f, region, &constraints).into_iter().rev() {
             let is_in_place = f.next_op(op).unwrap_or(OpId::NONE) == next;
-            if !is_in_place && f.terminator(region) != Some(op) {
+            if !is_in_place && !f.is_terminator(op) {
                 f.move_op(
                     op,
                     Position {

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
+use crate::shared::read::ops_of;
+
 /// Moves ops to their original positions. A position is the number of ops before the op in its region. Other ops keep
 /// their order and fill the gaps; an op whose operands don't permit its position stays.
 pub(super) fn put_in_order(
@@ -33,8 +35,7 @@ pub(super) fn put_in_order(
 
 /// Returns the ops of a region in their original order.
 fn order_of(f: &Function, region: RegionId, positions: &HashMap<OpId, i64>) -> Vec<OpId> {
-    let end = f.terminator(region);
-    let ops = f.ops_in(region).filter(|&op| Some(op) != end);
+    let ops = ops_of(f, region).into_iter();
     let (mut placed, others): (Vec<OpId>, Vec<OpId>) =
         ops.partition(|op| positions.contains_key(op));
     placed.sort_by_key(|op| positions[op]);

@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 use super::kind::Kind;
 use crate::fusion::shared::placeholders::Placeholders;
 use crate::shared::column::Column;
-use crate::shared::read::ancestor_in;
+use crate::shared::read::{ancestor_in, ops_of};
 
 /// The dataflow graph of a region. There is one node per op, in program order.
 pub(super) struct Graph {
@@ -47,11 +47,7 @@ impl Graph {
         positions: &mut Positions,
         most: usize,
     ) -> Graph {
-        let terminator = f.terminator(region);
-        let ops: Vec<OpId> = f
-            .ops_in(region)
-            .filter(|&op| Some(op) != terminator)
-            .collect();
+        let ops = ops_of(f, region);
         for (&op, position) in ops.iter().zip(0..) {
             positions.set(op.index(), Some(position));
         }

@@ -1,6 +1,5 @@
 //! Fusion kinds of ops (TVM's `OpPatternKind`).
 
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::fusion::shared::placeholders::Placeholders;
@@ -27,14 +26,16 @@ impl Kind {
     /// Returns the kind of an op.
     pub(super) fn from_op(f: &Function, op: OpId, placeholders: &Placeholders<'_>) -> Kind {
         let traits = placeholders.traits(f, op);
-        let may_move = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
         let is_plain = |&value: &ValueId| {
             matches!(
                 f.type_of(value).kind(),
                 TypeKind::TENSOR | TypeKind::UNKNOWN
             )
         };
-        if !may_move || !f.regions(op).is_empty() || !f.results(op).iter().all(is_plain) {
+        if !traits.is_deterministic()
+            || !f.regions(op).is_empty()
+            || !f.results(op).iter().all(is_plain)
+        {
             return Kind::Opaque;
         }
         let is_elementwise =
@@ -80,7 +81,5 @@ fn has_dims_of(f: &Function, one: ValueId, other: ValueId) -> bool {
     let (Some(one), Some(other)) = (f.dims(one), f.dims(other)) else {
         return false;
     };
-    let same =
-        |(a, b): (Dim, Dim)| a.kind != DimKind::UNKNOWN && (a.kind, a.value) == (b.kind, b.value);
-    one.len() == other.len() && one.zip(other).all(same)
+    one.len() == other.len() && one.zip(other).all(|(a, b)| a.is_same(b))
 }

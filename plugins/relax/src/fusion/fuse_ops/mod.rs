@@ -66,12 +66,11 @@ options! {
     /// Options of FuseOps.
     pub struct FuseOps {
         /// The maximum number of ops per function.
-        #[range(0..)]
-        max_depth: i64 = 256,
+        max_depth: usize = 256,
         /// The maximum number of parameters and results of a function together; 0 means unlimited.
-        #[range(0..)]
-        max_args: i64 = 0,
+        max_args: usize = 0,
         /// 0 disables fusion; -1 uses the level of the context.
+        #[range(-1..)]
         fuse_opt_level: i64 = -1,
     }
 }
@@ -87,14 +86,14 @@ pub fn fuse_ops(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         return Ok(());
     }
     let limits = Limits {
-        ops: usize::try_from(options.max_depth).unwrap_or(0),
-        args: usize::try_from(options.max_args).unwrap_or(0),
+        ops: options.max_depth,
+        args: options.max_args,
     };
     let placeholders = Placeholders::new(m)?;
     let mut groups = Groups::default();
     for holder in open_functions(m)? {
         for group in groups_of(&m.snapshot(holder)?, &placeholders, limits) {
-            if cx.may_rewrite(RULE) && groups.make(m, holder, &group)?.is_some() {
+            if cx.may_rewrite(RULE) && groups.outline(m, holder, &group)?.is_some() {
                 cx.rewrote(RULE);
             }
         }

@@ -6,7 +6,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::graph::Graph;
 use super::kind::Kind;
-use crate::fusion::group::MOST_INSIDE;
+use crate::fusion::group::MAX_INSIDE;
 use crate::shared::union_find::UnionFind;
 
 /// Size limits of groups.
@@ -183,7 +183,7 @@ impl<'g> Partition<'g> {
             for value in f.operands(op).filter(|value| value.is_some()) {
                 let is_inside = f.defining_op(value).is_some_and(|op| ops.contains(&op));
                 let is_small = f.constant(value).is_some()
-                    && f.type_of(value).element_count() <= Some(MOST_INSIDE);
+                    && f.type_of(value).element_count() <= Some(MAX_INSIDE);
                 if !is_inside && !is_small {
                     args.insert(value);
                 }

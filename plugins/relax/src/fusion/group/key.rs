@@ -6,9 +6,10 @@ use std::fmt::Write;
 use passdock_plugin_api::prelude::*;
 
 use super::{Group, Plan};
+use crate::shared::operators::DOMAIN_PREFIX;
 
 /// The maximum size in bytes of a tensor attribute that is compared. Bodies with larger ones aren't shared.
-const MOST_BYTES: u64 = 4096;
+const MAX_BYTES: u64 = 4096;
 
 /// Returns a textual key of a group's body that is independent of its function. `None` if the body can't be shared.
 pub(super) fn key(f: &Function, plan: &Plan, group: &Group) -> Option<String> {
@@ -17,7 +18,7 @@ pub(super) fn key(f: &Function, plan: &Plan, group: &Group) -> Option<String> {
     }
     let mut opsets: Vec<_> = f.opsets().collect();
     // Imports of the group's domain don't affect the body.
-    opsets.retain(|(domain, _)| *domain != group.domain && !domain.starts_with("passdock."));
+    opsets.retain(|(domain, _)| *domain != group.domain && !domain.starts_with(DOMAIN_PREFIX));
     opsets.sort_unstable();
     let Group {
         domain,
@@ -67,7 +68,7 @@ fn write_attr(f: &Function, attr: Attr<'_>, key: &mut String) -> Option<()> {
         Attr::Tensor(id) => {
             let record = f
                 .constant_record(id)
-                .filter(|record| record.byte_len <= MOST_BYTES)?;
+                .filter(|record| record.byte_len <= MAX_BYTES)?;
             write_type(f, record.ty, key)?;
             write!(key, "{:?}", f.constant_bytes(id).ok()?).ok()
         }

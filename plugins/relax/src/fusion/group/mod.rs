@@ -1,7 +1,7 @@
 //! Outlining of groups of ops into functions of the module.
 //!
 //! The parameters are the values that the ops use and don't define, in order of first use. Constants of at most
-//! [`MOST_INSIDE`] elements become constants of the function, except those in the file's interface. The results are the
+//! [`MAX_INSIDE`] elements become constants of the function, except those in the file's interface. The results are the
 //! values that other ops use. If the body refers to an attribute parameter of the enclosing function, the new function
 //! has one of the same name, which the call forwards. **Equal bodies share a function.** The names of ops and values
 //! may differ; each call stores its names in the attribute [`NAMES`]. Bodies with annotations or regions aren't shared.
@@ -20,7 +20,7 @@ use key::key;
 pub(crate) use plan::Plan;
 
 /// The maximum number of elements of a constant that moves into a function.
-pub(crate) const MOST_INSIDE: u64 = 64;
+pub(crate) const MAX_INSIDE: u64 = 64;
 
 /// The attribute of a call that has the names of its ops and values, if the function was created for another group. It
 /// lists the location of each op, then each inner value, then each constant of the function; `""` means no name.
@@ -49,7 +49,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Creates a group with the default limit of constants, [`MOST_INSIDE`], and without positions.
+    /// Creates a group with the default limit of constants, [`MAX_INSIDE`], and without positions.
     pub(crate) fn new(ops: Vec<OpId>, domain: &str, name: String, attrs: FunctionAttrs) -> Group {
         Group {
             ops,
@@ -57,7 +57,7 @@ impl Group {
             name,
             attrs,
             positions: None,
-            most_inside: MOST_INSIDE,
+            most_inside: MAX_INSIDE,
         }
     }
 }
@@ -87,7 +87,7 @@ impl Groups {
     ///
     /// Returns `None`, and changes nothing, if the results are unused, or if a value leaves the group and returns
     /// through other ops.
-    pub(crate) fn make(
+    pub(crate) fn outline(
         &mut self,
         m: &mut Module<'_>,
         holder: SymbolId,
@@ -102,7 +102,7 @@ impl Groups {
         };
         let f = m.edit(holder)?;
         let plan = Plan::new(f, &group.ops, group.most_inside);
-        if plan.outputs.is_empty() || plan.is_split {
+        if plan.outputs.is_empty() || !plan.is_convex {
             return Ok(None);
         }
         let key = key(f, &plan, group);

@@ -6,8 +6,8 @@ use passdock_plugin_api::AttrKind;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::Constant;
 
-use super::{FunctionAttrs, MOST_INSIDE};
-use crate::shared::read::{after, ancestor_in};
+use super::{FunctionAttrs, MAX_INSIDE};
+use crate::shared::read::{after, ancestor_in, ops_of};
 
 /// The ops of a group, and the values that cross its boundary.
 pub(crate) struct Plan {
@@ -26,8 +26,8 @@ pub(crate) struct Plan {
     pub(super) has_regions: bool,
     /// The ops between the group's ops that use its results, in program order.
     trailing: Vec<OpId>,
-    /// Whether a value leaves the group and returns through other ops.
-    pub(super) is_split: bool,
+    /// Whether no value leaves the group and returns through other ops.
+    pub(super) is_convex: bool,
     most_inside: u64,
 }
 
@@ -42,9 +42,13 @@ impl Plan {
     /// Creates a plan for all ops of a region except the terminator. The region's arguments are the first inputs, and
     /// its constants move along.
     pub(crate) fn from_region(f: &Function, region: RegionId) -> Plan {
-        let end = f.terminator(region);
-        let ops = f.ops_in(region).filter(|&op| Some(op) != end).collect();
-        Plan::from_ops(f, ops, f.args(region).to_vec(), Some(region), 0)
+        Plan::from_ops(
+            f,
+            ops_of(f, region),
+            f.args(region).to_vec(),
+            Some(region),
+            0,
+        )
     }
 
     fn from_ops(
@@ -63,7 +67,7 @@ impl Plan {
             params: Vec::new(),
             has_regions: false,
             trailing: Vec::new(),
-            is_split: false,
+            is_convex: true,
             most_inside,
         };
         let (mut seen, mut nested) = (HashSet::new(), HashSet::from_iter(region));
@@ -88,7 +92,7 @@ impl Plan {
         }
         plan.ops = ops;
         let trailing = plan.between(f);
-        plan.is_split = trailing.is_none();
+        plan.is_convex = trailing.is_some();
         plan.trailing = trailing.unwrap_or_default();
         plan
     }
@@ -185,7 +189,7 @@ impl Plan {
         for &value in &self.constants {
             let constant = f.constant(value);
             if let Some(constant) = constant.filter(|_| f.use_count(value) == 0)
-                && !has_at_most(f, value, MOST_INSIDE)
+                && !has_at_most(f, value, MAX_INSIDE)
             {
                 f.erase_constant(constant)?;
             }

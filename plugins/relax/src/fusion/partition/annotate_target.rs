@@ -47,7 +47,7 @@ use passdock_plugin_api::prelude::*;
 use crate::fusion::group::{Group, Groups, check_domain, is_onnx};
 use crate::fusion::shared::marks::{COMPOSITE, TARGET, open_functions, string_attr};
 use crate::fusion::shared::placeholders::Placeholders;
-use crate::shared::operators::{identifier, snake_case};
+use crate::shared::operators::{identifier, op_count, snake_case};
 
 options! {
     /// Options of AnnotateTarget.
@@ -126,12 +126,12 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         drop(f);
         for (op, name) in taken {
             let group = Group::new(vec![op], &domain, name, attrs.clone());
-            groups.make(m, holder, &group)?;
+            groups.outline(m, holder, &group)?;
         }
     }
     for (why, count) in reasons {
-        let ops = if count == 1 { "op" } else { "ops" };
-        let note = format!("`{}` does not support {count} {ops}: {why}", options.target);
+        let ops = op_count(count);
+        let note = format!("`{}` does not support {ops}: {why}", options.target);
         cx.emit(&Diagnostic::note(note).code("relax::not-supported"));
     }
     Ok(())

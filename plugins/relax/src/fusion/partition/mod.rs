@@ -42,7 +42,7 @@ fn regroup(
         kernels.insert(name, Kernel::new(m.snapshot(name)?));
     }
     for (holder, group) in new_groups {
-        let Some(done) = groups.make(m, holder, &group)? else {
+        let Some(done) = groups.outline(m, holder, &group)? else {
             continue;
         };
         if done.is_new {

@@ -42,7 +42,7 @@ use passdock_plugin_api::prelude::*;
 use super::{domain_of, regroup, targets};
 use crate::fusion::group::Group;
 use crate::fusion::shared::marks::{CODEGEN, GLOBAL_SYMBOL, open_functions, string_attr};
-use crate::shared::operators::identifier;
+use crate::shared::operators::{identifier, op_count};
 
 options! {
     /// Options of PartitionGraph.
@@ -121,15 +121,14 @@ struct Report {
 
 impl Report {
     fn stays(&mut self, f: &Function, op: OpId) {
-        if f.terminator(f.parent_region(op)) != Some(op) {
+        if !f.is_terminator(op) {
             *self.left.entry(f.name(op).to_owned()).or_default() += 1;
         }
     }
 
     fn count_supported(&mut self, target: &str, body: &Function) {
         let kinds = self.taken.entry(target.to_owned()).or_default();
-        let ops = body.iter();
-        for op in ops.filter(|&op| body.terminator(body.parent_region(op)) != Some(op)) {
+        for op in body.iter().filter(|&op| !body.is_terminator(op)) {
             *kinds.entry(body.name(op).to_owned()).or_default() += 1;
         }
     }
@@ -149,11 +148,10 @@ impl Report {
 /// Formats counts: `5 ops: onnx.Conv 3, onnx.Relu 2`.
 fn listed(kinds: &BTreeMap<String, usize>) -> String {
     let all: usize = kinds.values().sum();
-    let ops = if all == 1 { "op" } else { "ops" };
     let mut kinds: Vec<(&String, &usize)> = kinds.iter().collect();
     kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let kinds: Vec<String> = (kinds.iter())
         .map(|(name, count)| format!("{name} {count}"))
         .collect();
-    format!("{all} {ops}: {}", kinds.join(", "))
+    format!("{}: {}", op_count(all), kinds.join(", "))
 }

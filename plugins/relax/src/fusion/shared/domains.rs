@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use passdock_plugin_api::prelude::*;
 
-/// The prefix of domains that passes create. All other domains belong to the model or the user.
-pub(crate) const DOMAIN_PREFIX: &str = "passdock.";
+use crate::shared::operators::DOMAIN_PREFIX;
 
 /// Removes opset imports of passdock domains after functions were removed: those of domains that have no functions and
 /// no ops any more.

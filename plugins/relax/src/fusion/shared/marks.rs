@@ -2,8 +2,8 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::domains::DOMAIN_PREFIX;
 use crate::shared::call_graph::optimized_functions;
+use crate::shared::operators::DOMAIN_PREFIX;
 
 /// The attribute of a function that is one kernel.
 pub(crate) const PRIMITIVE: &str = "Primitive";

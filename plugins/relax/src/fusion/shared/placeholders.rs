@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{FreeNames, Snapshot, Support};
 
-use super::domains::DOMAIN_PREFIX;
 use super::marks::is_group;
 use crate::shared::call_graph::graph_functions;
+use crate::shared::operators::DOMAIN_PREFIX;
+use crate::shared::read::{add_terminator, ops_of};
 
 /// The maximum nesting of such functions: `fast_softmax` calls `fast_exp`.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// The fusion kinds, from the lowest to the highest.
 const KINDS: [OpTraits; 4] = [
@@ -49,7 +50,7 @@ impl<'h> Placeholders<'h> {
             scratch: FreeNames::of(m, "passdock.scratch")?.take("op"),
         };
         // Callees come before their callers, as callers are only read once all callees are.
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             for (name, body) in std::mem::take(&mut left) {
                 match found.read(&body) {
                     Some((traits, op)) => {
@@ -110,11 +111,7 @@ impl<'h> Placeholders<'h> {
             args.push(created.add_arg(body, "", ty)?);
         }
         args.resize(found.body.params().len(), ValueId::NONE);
-        created.set_results(body, &[])?;
-        let end = created
-            .terminator(body)
-            .ok_or("a new function has no terminator (bug in passdock; please report it)")?;
-        let at = Position::before(end);
+        let at = Position::before(add_terminator(created, &[])?);
         created.clone_region_from(&found.body, found.body.body(), at, &args, &[])?;
         let name_of = found.body.name(inner);
         let mut support = Support::Unknown;
@@ -132,16 +129,13 @@ impl<'h> Placeholders<'h> {
     /// Returns the combined traits of a body's ops, and the represented op if it is a single one. Transposes and
     /// reshapes around it don't count.
     fn read(&self, body: &Function) -> Option<(OpTraits, Option<OpId>)> {
-        let end = body.terminator(body.body());
-        let ops = body.ops_in(body.body()).filter(|&op| Some(op) != end);
+        let ops = ops_of(body, body.body()).into_iter();
         let (moves, others): (Vec<OpId>, Vec<OpId>) =
             ops.partition(|&op| matches!(body.name(op), "onnx.Transpose" | "onnx.Reshape"));
         let ops = if others.is_empty() { moves } else { others };
-        let may_move =
-            |traits: &OpTraits| traits.is_pure() && !traits.is_random() && !traits.is_stateful();
         let traits: Vec<OpTraits> = ops.iter().map(|&op| self.traits(body, op)).collect();
         let has_regions = ops.iter().any(|&op| !body.regions(op).is_empty());
-        if has_regions || !traits.iter().all(may_move) {
+        if has_regions || !traits.iter().all(|traits| traits.is_deterministic()) {
             return None;
         }
         match (&*ops, &*traits) {

@@ -1,6 +1,6 @@
 //! Inlining of kernels, which restores their original ops.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, LocId, Snapshot};
@@ -8,6 +8,7 @@ use passdock_plugin_api::{DimKind, LocId, Snapshot};
 use crate::fusion::group::{NAMES, POSITIONS};
 use crate::shared::callee::Body;
 use crate::shared::operators::check_opsets;
+use crate::shared::read::ops_of;
 
 /// A function whose calls are inlined. It is analyzed once for all calls.
 pub(crate) struct Kernel<'h> {
@@ -45,17 +46,17 @@ fn visible(f: &Function, constants: &Constants, name: &str, region: RegionId) ->
 
 impl<'h> Kernel<'h> {
     pub(crate) fn new(f: Snapshot<'h>) -> Kernel<'h> {
-        let end = f.terminator(f.body());
-        let ops: Vec<OpId> = f.ops_in(f.body()).filter(|&op| Some(op) != end).collect();
-        let given: Vec<ValueId> = end.into_iter().flat_map(|op| f.operands(op)).collect();
+        let ops = ops_of(&f, f.body());
+        let end = f.terminator(f.body()).into_iter();
+        let given: HashSet<ValueId> = end.flat_map(|op| f.operands(op)).collect();
         let results = ops.iter().flat_map(|&op| f.results(op)).copied();
         let inner = results.filter(|value| !given.contains(value)).collect();
-        let mut constants = Vec::new();
+        let (mut constants, mut seen) = (Vec::new(), HashSet::new());
         for op in f.iter() {
             for value in f.operands(op) {
                 let constant = f.constant(value).and_then(|id| f.constant_record(id));
                 let is_own = constant.is_some_and(|record| record.region == f.body());
-                if is_own && !constants.contains(&value) {
+                if is_own && seen.insert(value) {
                     constants.push(value);
                 }
             }

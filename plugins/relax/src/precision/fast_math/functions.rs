@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 
 use super::{DOMAIN, Kind};
-use crate::shared::read::add_tensor;
+use crate::shared::read::{add_tensor, add_terminator};
 use crate::shared::retype::retype;
 
 /// The key of a function.
@@ -132,12 +132,7 @@ fn written(
     text: &str,
     x: ValueId,
 ) -> Result<ValueId, PassError> {
-    let body = f.body();
-    // The text is inserted before the terminator, so there must be one.
-    f.set_results(body, &[x])?;
-    let end = f
-        .terminator(body)
-        .ok_or("a new function has no terminator (bug in passdock; please report it)")?;
+    let end = add_terminator(f, &[x])?;
     let values = cx.insert_text(f, end, text, &[x], 1)?;
     Ok(values[0])
 }

@@ -104,7 +104,8 @@ pub fn fast_math(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     }
     let mut functions = Functions::default();
     for name in optimized_functions(m)? {
-        if m.text(name).starts_with("passdock.fast.") {
+        let own = m.text(name).rsplit_once('.');
+        if own.is_some_and(|(domain, _)| domain == DOMAIN) {
             continue;
         }
         let f = m.snapshot(name)?;

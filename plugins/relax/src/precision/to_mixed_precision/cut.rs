@@ -12,7 +12,7 @@ const ENDLESS: u32 = u32::MAX / 4;
 
 /// The maximum number of rounds. Each takes time linear in the graph, and increases the length of the shortest
 /// augmenting path.
-const MOST_ROUNDS: usize = 200;
+const MAX_ROUNDS: usize = 200;
 
 #[derive(Clone, Copy)]
 struct Edge {
@@ -66,7 +66,7 @@ impl Graph {
     /// `None` if the limit of rounds is exceeded, or if every cut violates an implication.
     pub(super) fn cut(mut self) -> Option<(u32, Vec<bool>)> {
         let mut cost = 0_u32;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let depth = self.depths();
             if depth[SINK as usize] == u32::MAX {
                 let is_source = depth.iter().map(|depth| *depth != u32::MAX).collect();

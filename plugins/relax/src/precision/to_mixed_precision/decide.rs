@@ -10,7 +10,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::constants::Fit;
 use super::cut::{Graph, SINK, SOURCE};
-use super::flow::{Flow, Flows, From, Kind};
+use super::flow::{Definition, Flow, Flows, Kind};
 use crate::shared::union_find::UnionFind;
 
 /// The minimum share of elements, in thousandths, for which a note reports the loss of precision in a constant.
@@ -32,8 +32,11 @@ fn follow(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
             .operands
             .iter()
             .map(|flow| &flows.all[*flow as usize]);
-        let mut others = all.filter(|flow| flow.from != From::Constant).peekable();
-        let is_low = |flow: &Flow| matches!(flow.from, From::Low(_)) || flows.is_defined_low(flow);
+        let mut others = all
+            .filter(|flow| flow.from != Definition::Constant)
+            .peekable();
+        let is_low =
+            |flow: &Flow| matches!(flow.from, Definition::Low(_)) || flows.is_defined_low(flow);
         let converts = member.role.always || others.peek().is_some() && others.all(is_low);
         if !converts {
             continue;
@@ -55,7 +58,7 @@ fn out_of_range_operand(
 ) -> Result<Option<(ValueId, Fit)>, EditError> {
     for &operand in &flows.members[member].operands {
         let flow = &flows.all[operand as usize];
-        if flow.from == From::Constant {
+        if flow.from == Definition::Constant {
             let fit = flows.constants.fit(f, flow.value)?;
             if !fit.fits() {
                 return Ok(Some((flow.value, fit)));
@@ -107,18 +110,18 @@ fn groups(flows: &Flows) -> Vec<Group> {
 /// Returns the members that follow and define or use a value.
 fn ends<'f>(flows: &'f Flows, flow: &'f Flow) -> impl Iterator<Item = u32> + 'f {
     let producer = match flow.from {
-        From::Member(member) => Some(member),
+        Definition::Member(member) => Some(member),
         _ => None,
     };
     // Constants don't connect members, as they can exist in both types.
-    let users = flow.to.iter().filter(|_| flow.from != From::Constant);
+    let users = flow.to.iter().filter(|_| flow.from != Definition::Constant);
     let all = producer.into_iter().chain(users.copied());
     all.filter(|member| !flows.members[*member as usize].role.always)
 }
 
 /// Returns the number of `Cast`s that a value needs.
 fn cost(flows: &Flows, flow: &Flow) -> u32 {
-    if matches!(flow.from, From::Constant | From::Low(_)) {
+    if matches!(flow.from, Definition::Constant | Definition::Low(_)) {
         return 0;
     }
     let users = flow.to.iter().map(|user| &flows.members[*user as usize]);
@@ -173,10 +176,10 @@ fn add(graph: &mut Graph, flows: &Flows, flow: &Flow, nodes: &HashMap<u32, u32>)
         }
     };
     let producer = match flow.from {
-        From::Constant | From::Low(_) => return,
-        From::Float => SINK,
-        From::Member(number) if flows.members[number as usize].role.rounds => SINK,
-        From::Member(number) => side(&number),
+        Definition::Constant | Definition::Low(_) => return,
+        Definition::Float => SINK,
+        Definition::Member(number) if flows.members[number as usize].role.rounds => SINK,
+        Definition::Member(number) => side(&number),
     };
     let mut users: Vec<u32> = flow.to.iter().map(side).collect();
     users.extend(flow.floats.then_some(SINK));
@@ -216,7 +219,7 @@ fn note_small(f: &Function, cx: &PassContext, flows: &mut Flows) -> PassResult {
     for flow in &flows.all {
         let users = flow.to.iter().map(|user| &flows.members[*user as usize]);
         let mut low = users.filter(|user| user.low);
-        let (From::Constant, Some(user)) = (flow.from, low.next()) else {
+        let (Definition::Constant, Some(user)) = (flow.from, low.next()) else {
             continue;
         };
         if let (Fit::Fits { small }, Kind::Op(op)) =

@@ -42,7 +42,7 @@ pub(super) enum Kind {
 
 /// The definition of a float32 value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum From {
+pub(super) enum Definition {
     Member(u32),
     /// A constant.
     Constant,
@@ -55,7 +55,7 @@ pub(super) enum From {
 /// A float32 value that a member uses or defines.
 pub(super) struct Flow {
     pub(super) value: ValueId,
-    pub(super) from: From,
+    pub(super) from: Definition,
     /// The members that use it.
     pub(super) to: Vec<u32>,
     /// `Cast`s of the value to the low-precision type.
@@ -168,7 +168,7 @@ impl Flows {
     /// Whether a value is defined in the low-precision type.
     pub(super) fn is_defined_low(&self, flow: &Flow) -> bool {
         match flow.from {
-            From::Member(member) => {
+            Definition::Member(member) => {
                 let member = &self.members[member as usize];
                 member.low && !member.role.rounds
             }
@@ -228,17 +228,17 @@ impl Flows {
         let low = self.low.dtype;
         if f.dtype(operand) == low && to == FLOAT && is_float(f, result) {
             let flow = self.flow(f, result);
-            self.all[flow as usize].from = From::Low(operand);
+            self.all[flow as usize].from = Definition::Low(operand);
         }
         if !is_float(f, operand) {
             return;
         }
         // A yielded value must be defined in its region.
-        let ends = |used: Use| f.terminator(f.parent_region(used.op)) == Some(used.op);
-        if to == self.low.onnx && !f.iter_uses(result).any(ends) {
+        let mut uses = f.iter_uses(result);
+        if to == self.low.onnx && !uses.any(|used| f.is_terminator(used.op)) {
             let flow = self.flow(f, operand);
             // Casts of constants are left to constant folding.
-            if self.all[flow as usize].from != From::Constant {
+            if self.all[flow as usize].from != Definition::Constant {
                 self.all[flow as usize].casts.push(op);
                 self.casts.insert(op);
                 self.all[flow as usize].known_uses += 1;
@@ -266,7 +266,7 @@ impl Flows {
             }
         }
         for &result in &results {
-            self.all[result as usize].from = From::Member(number);
+            self.all[result as usize].from = Definition::Member(number);
         }
         self.members.push(Member {
             kind,
@@ -285,8 +285,8 @@ impl Flows {
             self.all.push(Flow {
                 value,
                 from: match f.constant(value) {
-                    Some(_) => From::Constant,
-                    None => From::Float,
+                    Some(_) => Definition::Constant,
+                    None => Definition::Float,
                 },
                 to: Vec::new(),
                 casts: Vec::new(),
@@ -298,7 +298,7 @@ impl Flows {
     }
 }
 
-fn is_float(f: &Function, value: ValueId) -> bool {
+pub(super) fn is_float(f: &Function, value: ValueId) -> bool {
     let ty = f.type_of(value);
     ty.is_tensor() && ty.dtype() == DType::F32
 }

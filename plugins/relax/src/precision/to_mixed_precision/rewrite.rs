@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::Use;
 use passdock_plugin_api::prelude::*;
 
-use super::flow::{Flow, Flows, From, Kind};
+use super::flow::{Definition, Flow, Flows, Kind};
 use super::{CAST, FLOAT, Low};
 use crate::shared::read::{after, redeclare};
 use crate::shared::retype::retype;
@@ -38,7 +38,7 @@ pub(super) fn rewrite(f: &mut Function, flows: &Flows) -> PassResult {
         writer.write(flow)?;
     }
     for flow in &flows.all {
-        if matches!(flow.from, From::Low(_))
+        if matches!(flow.from, Definition::Low(_))
             && writer.f.use_count(flow.value) == 0
             && let Some(cast) = writer.f.defining_op(flow.value)
         {
@@ -95,18 +95,18 @@ impl Writer<'_> {
             return Ok(self.drop_casts(flow, value)?);
         }
         match flow.from {
-            From::Constant => {
+            Definition::Constant => {
                 let low = self.flows.constants.convert(self.f, value)?;
                 self.use_low(&uses, value, low)?;
                 self.replace_constant(value, low)?;
             }
-            From::Low(origin) => {
+            Definition::Low(origin) => {
                 // The origin is rounded already.
                 let origin = self.replaced.get(&origin).copied().unwrap_or(origin);
                 self.replace_uses_with(&uses.low, origin)?;
                 self.drop_casts(flow, origin)?;
             }
-            From::Member(_) | From::Float => {
+            Definition::Member(_) | Definition::Float => {
                 // A single existing `Cast` stays.
                 let is_used = !uses.low.is_empty() || !uses.rounded.is_empty();
                 if is_used || flow.casts.len() > 1 {

@@ -2,6 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
+use super::flow::is_float;
 use super::operators::{Signature, Slots};
 use super::{CAST, Low};
 use crate::shared::read::like;
@@ -17,8 +18,6 @@ pub(super) fn signature(
     low: Low,
 ) -> Result<Option<Signature>, EditError> {
     let operands: Vec<ValueId> = f.operands(op).collect();
-    let is_float =
-        |f: &Function, value| f.type_of(value).is_tensor() && f.dtype(value) == DType::F32;
     let floats: Vec<bool> = operands.iter().map(|value| is_float(f, *value)).collect();
     let (Ok(copy), true) = (
         like(f, op, &[]),

@@ -1,6 +1,5 @@
 //! Attention: the softmax of the product of queries and keys, times the values.
 
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::checks::{becomes_dead, broadcast_number};
@@ -85,7 +84,7 @@ fn attention(r: &mut Rewriter<'_>, m: &Match<'_>, is_masked: bool) -> Rewritten 
 fn outer(f: &Function, value: ValueId, rank: usize) -> Option<Vec<Dim>> {
     let dims = f.dims(value).filter(|dims| dims.len() == rank)?;
     let outer: Vec<Dim> = dims.take(rank - 2).collect();
-    let is_known = outer.iter().all(|dim| dim.kind != DimKind::UNKNOWN);
+    let is_known = outer.iter().all(|dim| dim.is_known());
     is_known.then_some(outer)
 }
 
@@ -140,7 +139,7 @@ fn is_mask(f: &Function, value: ValueId, scores: ValueId) -> bool {
     };
     let more = scores.len().saturating_sub(dims.len());
     let fits = |(at, (dim, of)): (usize, (Dim, Dim))| {
-        dim.kind != DimKind::UNKNOWN && dim == of || at + more < 2 && dim == Dim::constant(1)
+        dim.is_known() && dim == of || at + more < 2 && dim == Dim::constant(1)
     };
     scores.len() == 4
         && (2..=4).contains(&dims.len())

@@ -2,11 +2,12 @@
 
 use half::{bf16, f16};
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::rewrite::broadcasts_to;
 
 use super::factors::by_factors;
 use crate::rules::shared::checks::becomes_dead;
 use crate::rules::shared::spread::{Spread, centered, spread};
-use crate::shared::read::{defined_by, like, operand, stretches};
+use crate::shared::read::{defined_by, like, operand};
 
 /// `(x - mean(x)) / √(var(x) + epsilon)` along the last axes, then a scale and a bias.
 pub(super) static LAYER_NORM: Rules = rules! {
@@ -152,7 +153,9 @@ fn take_scale(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let (x, ones, n) = (m.value(f, "x"), m.value(f, "ones"), m.op("n"));
     let scale = m.value(f, "scale");
     NoMatch::unless(
-        f.use_count(m.value(f, "n")) == 1 && stretches(f, scale, x) && is_ones(r, ones)?,
+        f.use_count(m.value(f, "n")) == 1
+            && broadcasts_to(f, scale, x) == Some(true)
+            && is_ones(r, ones)?,
     )?;
     let scale = parameter(r, scale, ones)?;
     let new_op = like(r.function(), n, &[])?;
@@ -164,7 +167,7 @@ fn take_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, scale, n) = (m.value(f, "x"), m.value(f, "scale"), m.op("n"));
     let bias = m.value(f, "bias");
-    NoMatch::unless(f.use_count(m.value(f, "n")) == 1 && stretches(f, bias, x))?;
+    NoMatch::unless(f.use_count(m.value(f, "n")) == 1 && broadcasts_to(f, bias, x) == Some(true))?;
     let bias = parameter(r, bias, scale)?;
     let new_op = like(r.function(), n, &[])?;
     Ok(Some(vec![r.op(new_op.operands([x, scale, bias]))?]))

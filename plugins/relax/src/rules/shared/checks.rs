@@ -1,9 +1,7 @@
 //! Checks that fusions share: scalar constants, and ops that a rewrite leaves dead.
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::rewrite::number_of;
-
-use crate::shared::read::stretches;
+use passdock_plugin_api::rewrite::{broadcasts_to, number_of};
 
 /// Returns the number of a splat constant if broadcasting it with `x` keeps the shape of `x`.
 pub(crate) fn broadcast_number(
@@ -11,18 +9,21 @@ pub(crate) fn broadcast_number(
     constant: ValueId,
     x: ValueId,
 ) -> Result<Option<f64>, EditError> {
-    if constant.is_none() || f.constant(constant).is_none() || !stretches(f, constant, x) {
+    if constant.is_none()
+        || f.constant(constant).is_none()
+        || broadcasts_to(f, constant, x) != Some(true)
+    {
         return Ok(None);
     }
     number_of(f, constant)
 }
 
-/// Whether `op` becomes dead when `root` is replaced. The search visits at most `MOST` ops.
+/// Whether `op` becomes dead when `root` is replaced. The search visits at most `MAX_OPS` ops.
 pub(crate) fn becomes_dead(f: &Function, root: OpId, op: OpId) -> bool {
-    const MOST: usize = 48;
+    const MAX_OPS: usize = 48;
     let mut dead = vec![root];
     let mut next = 0;
-    while next < dead.len() && dead.len() < MOST {
+    while next < dead.len() && dead.len() < MAX_OPS {
         for operand in f.operands(dead[next]) {
             let Some(def) = operand.option().and_then(|operand| f.defining_op(operand)) else {
                 continue;

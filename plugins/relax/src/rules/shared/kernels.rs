@@ -12,9 +12,9 @@ use super::spread::{centered, spread};
 use crate::shared::read::{defined_by, is, only_use, unless_no_match};
 
 /// The maximum number of users between the gate or mean of a group and its last op.
-const LONGEST: usize = 6;
+const MAX_LENGTH: usize = 6;
 /// The maximum number of ops in a group.
-const MOST: usize = 32;
+const MAX_OPS: usize = 32;
 
 /// A group of ops with one result.
 pub struct Kernel {
@@ -97,7 +97,7 @@ fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
             continue;
         }
         let mut last = gate;
-        for _ in 0..LONGEST {
+        for _ in 0..MAX_LENGTH {
             let Some(next) = user(f, last) else {
                 break;
             };
@@ -122,7 +122,7 @@ fn gelu(f: &Function, gate: OpId) -> Result<Option<Kernel>, EditError> {
 fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
     let mut last = mean;
     let mut found = None;
-    for _ in 0..LONGEST {
+    for _ in 0..MAX_LENGTH {
         let Some(next) = user(f, last) else {
             return Ok(None);
         };
@@ -163,11 +163,11 @@ fn norm(f: &Function, mean: OpId) -> Result<Option<Kernel>, EditError> {
     }))
 }
 
-/// Returns the ops between `x` and the result of `last`, at most `MOST`.
+/// Returns the ops between `x` and the result of `last`, at most `MAX_OPS`.
 fn between(f: &Function, last: OpId, x: ValueId) -> Vec<OpId> {
     let mut ops = vec![last];
     let mut next = 0;
-    while next < ops.len() && ops.len() < MOST {
+    while next < ops.len() && ops.len() < MAX_OPS {
         for operand in f.operands(ops[next]) {
             if operand != x
                 && let Some(op) = operand.option().and_then(|operand| f.defining_op(operand))

@@ -143,10 +143,10 @@ fn arithmetic(f: &Function, value: ValueId) -> Option<OpId> {
 /// Returns the non-constant values from which arithmetic ops compute a value: the value first, without duplicates, up
 /// to a limit.
 pub(crate) fn terms(f: &Function, value: ValueId) -> Vec<ValueId> {
-    const MOST: usize = 16;
+    const MAX_OPS: usize = 16;
     let mut all = vec![value];
     let mut next = 0;
-    while next < all.len() && all.len() < MOST {
+    while next < all.len() && all.len() < MAX_OPS {
         if let Some(op) = arithmetic(f, all[next]) {
             for operand in f.operands(op) {
                 if f.constant(operand).is_none() && !operand.is_none() && !all.contains(&operand) {

@@ -6,7 +6,7 @@ use crate::rules::shared::bounds::{Bounds, all, bounds};
 use crate::shared::read::{defined_by, is_any, is_float, operator};
 
 pub(super) static RULES: Rules = rules! {
-    rule bounds_of_chain { %y = onnx.Clip|onnx.Relu|onnx.Min|onnx.Max(%xs...) } => at_once;
+    rule bounds_of_chain { %y = onnx.Clip|onnx.Relu|onnx.Min|onnx.Max(%xs...) } => merge_bounds;
     rule min_of_mins { %y = onnx.Min|onnx.Max(%xs...) } => flatten;
     rule relu_of_positive {
         %y = onnx.Abs|onnx.Exp|onnx.Sqrt|onnx.Softplus|onnx.ReduceL1|onnx.ReduceL2|onnx.ReduceSumSquare(%x, %rest...)
@@ -19,7 +19,7 @@ pub(super) static RULES: Rules = rules! {
 };
 
 /// The maximum number of operands of a flattened `Min` or `Max`.
-const MOST: usize = 32;
+const MAX_OPERANDS: usize = 32;
 
 /// The ops whose bounds come from operands or attributes.
 const BOUNDED: &[&str] = &["onnx.Clip", "onnx.Relu", "onnx.Min", "onnx.Max"];
@@ -49,7 +49,7 @@ fn range(f: &Function, op: OpId) -> Option<Bounds> {
 }
 
 /// Merges two bounds into one op, or removes the outer bounds if the operand satisfies them.
-fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn merge_bounds(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let y = m.root();
     let (value, outer) = bounds(r, y)?;
     let f = r.function();
@@ -137,7 +137,7 @@ fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             seen.push(value);
         }
     }
-    NoMatch::unless(seen != xs && all.len() <= MOST)?;
+    NoMatch::unless(seen != xs && all.len() <= MAX_OPERANDS)?;
     let new_op = OpBuilder::new(f.symbol(y)).operands(seen);
     Ok(Some(vec![r.op(new_op)?]))
 }

@@ -8,7 +8,7 @@ use crate::shared::read::{
 };
 
 pub(super) static RULES: Rules = rules! {
-    rule constants_of_chain { %y = onnx.Add|onnx.Mul(%a, %b) } => at_once;
+    rule constants_of_chain { %y = onnx.Add|onnx.Mul(%a, %b) } => reassociate;
     rule redundant_expand {
         %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Mod|onnx.Equal|onnx.Less|onnx.LessOrEqual|onnx.Greater
             |onnx.GreaterOrEqual|onnx.And|onnx.Or|onnx.Xor|onnx.Where|onnx.Min|onnx.Max|onnx.Sum|onnx.Mean(%xs...)
@@ -16,7 +16,7 @@ pub(super) static RULES: Rules = rules! {
 };
 
 /// Reassociates constants: `(x + 1) + 2` is `x + 3`, likewise for products. It saves one rounding.
-fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn reassociate(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let outer = m.op("y");
     let is_old = int_or(f, outer, "broadcast", 0) != Some(0) || f.opset("") < Some(7);

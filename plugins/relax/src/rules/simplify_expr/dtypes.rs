@@ -13,7 +13,7 @@ pub(super) static RULES: Rules = rules! {
     rule cast_of_cast {
         %inner = onnx.Cast|onnx.CastLike(%x, %rest...)
         %outer = onnx.Cast|onnx.CastLike(%inner, %more...)
-    } => at_once;
+    } => merge_casts;
     rule quantize_of_dequantize keeps_type {
         %inner = onnx.DequantizeLinear(%x, %scale, %zero?) {axis = $axis}
         onnx.QuantizeLinear(%inner, %scale, %zero?) {axis = $axis}
@@ -49,7 +49,7 @@ fn is_plain(f: &Function, op: OpId) -> bool {
 }
 
 /// Merges two casts if the first is lossless, because of its dtype or the bounds of its operand.
-fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn merge_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
     let (from, by, to) = (f.dtype(x), f.dtype(inner), f.dtype(outer));

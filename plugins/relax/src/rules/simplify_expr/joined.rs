@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::pieces::{MOST, Piece, axis, pieces, split_sizes};
+use super::pieces::{MAX_PIECES, Piece, axis, pieces, split_sizes};
 use super::slices::{self, Range};
 use crate::shared::read::{axis_in, int_or, like, size};
 
@@ -33,7 +33,7 @@ pub(super) static RULES: Rules = rules! {
 /// Returns the axis of a `Concat`, counted from the front.
 fn joined_at(f: &Function, m: &Match<'_>) -> Result<usize, NoMatch> {
     let xs = m.values("xs");
-    NoMatch::unless((1..=MOST).contains(&xs.len()))?;
+    NoMatch::unless((1..=MAX_PIECES).contains(&xs.len()))?;
     axis(m, f.rank(xs[0]))
 }
 

@@ -10,7 +10,7 @@ pub(super) static RULES: Rules = rules! {
     rule pad_of_pad {
         %inner = onnx.Pad(%x, %rest...)
         %outer = onnx.Pad(%inner, %more...)
-    } => at_once;
+    } => merge_pads;
     rule slice_of_pad {
         %inner = onnx.Pad(%x, %rest...)
         %outer = onnx.Slice(%inner, %more...)
@@ -46,7 +46,7 @@ pub(super) fn make(
 }
 
 /// Merges two `Pad`s with the same fill, if the second one removes at most the padding of the first.
-fn at_once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn merge_pads(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (inner, outer) = (m.op("inner"), m.op("outer"));
     let first = pads(f, inner)?;

@@ -4,7 +4,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::slices::{self, Range};
 use crate::shared::read::{
-    self, axis_in, defined_by, ints_of, is, one_axis, operand, results, size, unless_no_match,
+    self, axis_in, defined_by, ints_of, is, one_axis, operand, size, unless_no_match,
 };
 
 pub(super) static RULES: Rules = rules! {
@@ -18,7 +18,7 @@ pub(super) static RULES: Rules = rules! {
 };
 
 /// The maximum number of users of a value, of pieces and of `Concat` operands that the rules visit.
-pub(super) const MOST: usize = 128;
+pub(super) const MAX_PIECES: usize = 128;
 
 /// A part of a tensor along an axis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ fn sliced(f: &Function, op: OpId) -> Result<(usize, Piece), EditError> {
 
 /// Returns the axis and the sizes of a `Split`.
 pub(super) fn split_sizes(f: &Function, op: OpId) -> Result<(usize, Vec<i64>), EditError> {
-    NoMatch::unless(f.result_count(op) <= MOST)?;
+    NoMatch::unless(f.result_count(op) <= MAX_PIECES)?;
     let rank = f.rank(operand(f, op, 0)).ok_or(NoMatch)?;
     let axis = read::axis(f, op, 0, rank)?;
     let given = ints_of(f, op, 1, "split")?.ok_or(NoMatch)?;
@@ -77,7 +77,7 @@ pub(super) fn existing(
     at: usize,
     expected: Piece,
 ) -> Result<Option<ValueId>, EditError> {
-    if f.use_count(x) > MOST {
+    if f.use_count(x) > MAX_PIECES {
         return Ok(None);
     }
     for one in f.iter_uses(x) {
@@ -112,15 +112,14 @@ pub(super) fn split(
         Some(2..=12) => split.attr("split", sizes),
         _ => return Err(NoMatch.into()),
     };
-    let first = r.op(split.untyped_results(sizes.len()))?;
-    Ok(results(r.function(), first))
+    r.op_results(split.untyped_results(sizes.len()))
 }
 
 /// Replaces `Slice`s that cover an axis with one `Split`, which the first `Slice` creates.
 fn split_of_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, root) = (m.value(f, "x"), m.root());
-    NoMatch::unless((2..=MOST).contains(&f.use_count(x)))?;
+    NoMatch::unless((2..=MAX_PIECES).contains(&f.use_count(x)))?;
     let (axis, piece) = sliced(f, root)?;
     if let Some(found) = existing(f, x, root, axis, piece)? {
         return Ok(Some(vec![found]));
@@ -212,7 +211,7 @@ fn merge(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let xs = m.values("xs");
     let y = m.value(f, "y");
     let axis = axis(m, f.rank(y))?;
-    NoMatch::unless((2..=MOST).contains(&xs.len()))?;
+    NoMatch::unless((2..=MAX_PIECES).contains(&xs.len()))?;
     let (x, first) = piece_of(f, xs[0], axis)?;
     let mut end = first.end;
     for value in &xs[1..] {
@@ -252,7 +251,7 @@ fn flatten(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             None => all.push(x),
         }
     }
-    NoMatch::unless(all.len() != m.values("xs").len() && all.len() <= MOST)?;
+    NoMatch::unless(all.len() != m.values("xs").len() && all.len() <= MAX_PIECES)?;
     let concat = OpBuilder::new("onnx.Concat").operands(all);
     Ok(Some(vec![r.op(concat.attr("axis", axis))?]))
 }

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{like, results};
+use crate::shared::read::like;
 
 pub(super) static RULES: Rules = rules! {
     rule state_of_zeros { %y = onnx.LSTM|onnx.GRU|onnx.RNN(%xs...) } => without_zeros;
@@ -14,7 +14,7 @@ pub(super) static RULES: Rules = rules! {
 const VIEWS: usize = 8;
 
 /// The maximum size of a constant to check, in bytes.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// Removes initial states that are zeros.
 fn without_zeros(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
@@ -37,8 +37,8 @@ fn without_zeros(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         operands.pop();
     }
     let count = f.result_count(m.root());
-    let first = r.op(new_op.operands(operands).untyped_results(count))?;
-    Ok(Some(results(r.function(), first)))
+    let new_op = new_op.operands(operands).untyped_results(count);
+    r.op_results(new_op).map(Some)
 }
 
 /// Whether all elements of a float tensor are 0.0, none of them -0.0.
@@ -54,7 +54,7 @@ fn is_zeros(f: &Function, value: ValueId) -> Result<bool, EditError> {
         "onnx.Split",
         "onnx.Gather",
     ];
-    let is_zero = |bytes: &[u8]| bytes.len() <= MOST_BYTES && bytes.iter().all(|byte| *byte == 0);
+    let is_zero = |bytes: &[u8]| bytes.len() <= MAX_BYTES && bytes.iter().all(|byte| *byte == 0);
     let mut value = value;
     for _ in 0..VIEWS {
         if let Some(bytes) = f.constant_data(value)? {

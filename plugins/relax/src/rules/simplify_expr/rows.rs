@@ -19,7 +19,7 @@ const NAME: &str = "rows_of_matrices";
 const WORTH: i64 = 3;
 
 /// The maximum size of a constant that may be duplicated, in bytes.
-const MOST_COPIED: usize = 4096;
+const MAX_COPIED: usize = 4096;
 
 /// Rewrites groups of ops whose rewrite has a profit. Returns whether there were any.
 pub(super) fn flatten(f: &mut Function, cx: &PassContext) -> Result<bool, PassError> {
@@ -118,7 +118,7 @@ fn role(f: &Function, value: ValueId, lead: &[Dim]) -> Option<Role> {
         .zip(lead)
         .all(|(size, dim)| dim.as_const() == Some(*size));
     let bytes = f.constant_data(value).ok()??.len();
-    match f.use_count(value) == 1 || is_one_row && bytes <= MOST_COPIED {
+    match f.use_count(value) == 1 || is_one_row && bytes <= MAX_COPIED {
         true if is_one_row => Some(Role::Constant(vec![width])),
         true if is_whole => Some(Role::Constant(vec![shape.iter().product(), width])),
         _ => own.map(|_| Role::Rows),

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::pieces::{MOST, axis, existing, pieces, split};
+use super::pieces::{MAX_PIECES, axis, existing, pieces, split};
 use super::slices::{self, Range};
 use crate::shared::read::{axis_in, is, operand, size, with_axes};
 
@@ -43,7 +43,7 @@ fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, s) = (m.value(f, "x"), m.value(f, "s"));
     let axis = axis(m, f.rank(x))?;
-    NoMatch::unless(f.use_count(s) <= MOST)?;
+    NoMatch::unless(f.use_count(s) <= MAX_PIECES)?;
     // All users of the sequence must be `SequenceAt`s.
     for one in f.iter_uses(s) {
         NoMatch::unless(is(f, one.op, "onnx.SequenceAt"))?;
@@ -52,11 +52,16 @@ fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let dim = size(f, x, axis);
     let by = m.value(f, "sizes");
     let sizes = match (by.option(), dim) {
-        (None, Some(dim)) => Some(vec![1; usize::try_from(dim).unwrap_or(0).min(MOST + 1)]),
+        (None, Some(dim)) => Some(vec![
+            1;
+            usize::try_from(dim).unwrap_or(0).min(MAX_PIECES + 1)
+        ]),
         (None, None) => None,
         (Some(by), dim) => match (f.constant_ints(by)?, f.rank(by), dim) {
             (Some(sizes), Some(1), _) => Some(sizes),
-            (Some(size), Some(0), Some(dim)) if size[0] > 0 && dim / size[0] <= MOST as i64 => {
+            (Some(size), Some(0), Some(dim))
+                if size[0] > 0 && dim / size[0] <= MAX_PIECES as i64 =>
+            {
                 let whole = vec![size[0]; (dim / size[0]) as usize];
                 let rest = Some(dim % size[0]).filter(|rest| *rest > 0);
                 Some(whole.into_iter().chain(rest).collect())
@@ -64,7 +69,9 @@ fn sequence_at(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
             _ => None,
         },
     };
-    let sizes = sizes.filter(|sizes| sizes.len() <= MOST).ok_or(NoMatch)?;
+    let sizes = sizes
+        .filter(|sizes| sizes.len() <= MAX_PIECES)
+        .ok_or(NoMatch)?;
     let at = axis_in(index(f, m.op("y"))?, sizes.len()).ok_or(NoMatch)?;
     if by.is_none() && m.int("keep") == Some(0) {
         let at = r.scalar(DType::I64, at as f64)?.ok_or(NoMatch)?;
@@ -141,7 +148,7 @@ fn construct(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         }),
     };
     let at = at
-        .filter(|_| f.use_count(m.value(f, "s")) == 1 && xs.len() < MOST)
+        .filter(|_| f.use_count(m.value(f, "s")) == 1 && xs.len() < MAX_PIECES)
         .ok_or(NoMatch)?;
     xs.insert(at, x);
     let new_op = OpBuilder::new("onnx.SequenceConstruct").operands(xs);

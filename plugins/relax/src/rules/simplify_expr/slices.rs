@@ -9,7 +9,7 @@ pub(super) static RULES: Rules = rules! {
     rule slice_of_slice {
         %inner = onnx.Slice(%x, %rest...)
         %outer = onnx.Slice(%inner, %more...)
-    } => once;
+    } => merge_slices;
     rule view_of_gather {
         %inner = onnx.Gather(%x, %at)
         %outer = onnx.Squeeze|onnx.Unsqueeze(%inner, %axes...)
@@ -115,9 +115,8 @@ pub(super) fn ranges(f: &Function, op: OpId) -> Result<Vec<Range>, EditError> {
     let steps = ints_of(f, op, 4, "steps")?.ok_or(NoMatch)?;
     let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
-    NoMatch::unless(
-        ends.len() == starts.len() && axes.len() == starts.len() && steps.len() == starts.len(),
-    )?;
+    let mut others = [&ends, &axes, &steps].into_iter();
+    NoMatch::unless(others.all(|list| list.len() == starts.len()))?;
     let mut ranges: Vec<Range> = Vec::new();
     for (at, axis) in axes.iter().enumerate() {
         let axis = axis_in(*axis, rank).ok_or(NoMatch)?;
@@ -179,7 +178,7 @@ fn whole(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Merges two nested `Slice`s.
-fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn merge_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let x = m.value(f, "x");
     let mut all = ranges(f, m.op("inner"))?;

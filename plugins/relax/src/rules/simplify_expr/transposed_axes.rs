@@ -6,7 +6,7 @@ use super::slices;
 use super::transposes::twin;
 use crate::rules::shared::pads::pads;
 use crate::shared::read::{
-    self, axes_in, axis, int_or, ints_of, is, is_any, like, operand, results, with_axes,
+    self, axes_in, axis, int_or, ints_of, is, is_any, like, operand, with_axes,
 };
 
 const REDUCTIONS: [&str; 10] = [
@@ -125,8 +125,8 @@ pub(super) fn moved(
         let new_op = like(f, op, &["axis"])?
             .operands(operands)
             .attr("axis", axis);
-        let first = r.op(new_op.untyped_results(f.result_count(op)))?;
-        return Ok(results(r.function(), first)[index]);
+        let results = r.op_results(new_op.untyped_results(f.result_count(op)))?;
+        return Ok(results[index]);
     }
     if is_quantization(f, op) {
         let rest: Vec<ValueId> = f.operands(op).skip(1).collect();

@@ -5,7 +5,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::rewrite::compose;
 
 use super::transposed_axes::{self, moved, reduced};
-use crate::shared::read::{axes, axes_in, is, known_dims, like, perm, with_axes};
+use crate::shared::read::{attrs, axes, axes_in, is, known_dims, like, perm, with_axes};
 
 pub(super) static RULES: Rules = rules! {
     rule transpose_nothing { onnx.Transpose(%x) {perm = $p} => %x where identity($p) }
@@ -29,7 +29,7 @@ pub(super) static RULES: Rules = rules! {
 };
 
 /// The maximum number of ops between two Transposes.
-const MOST_BETWEEN: usize = 32;
+const MAX_BETWEEN: usize = 32;
 
 /// Builds a `Transpose`, or returns the value for the identity permutation.
 pub(super) fn transpose(
@@ -172,7 +172,7 @@ fn search(
         return Some(found);
     }
     *visited += 1;
-    let op = may_move(f, value, sharing).filter(|_| *visited <= MOST_BETWEEN)?;
+    let op = may_move(f, value, sharing).filter(|_| *visited <= MAX_BETWEEN)?;
     for slot in slots(f, op, value) {
         if let Some(found) = search(f, f.operands(op).nth(slot)?, sharing, between, visited) {
             between.push((value, slot));
@@ -382,7 +382,7 @@ fn ends_in_transposes(f: &Function, op: OpId, visited: &mut usize) -> bool {
                 && f.operands(one.op)
                     .all(|operand| is_scalar(f, operand) || f.defining_op(operand) == Some(op));
             let is_near = f.parent_region(one.op) == f.parent_region(op);
-            *visited <= MOST_BETWEEN
+            *visited <= MAX_BETWEEN
                 && is_near
                 && (is(f, one.op, "onnx.Transpose")
                     || is_unary && ends_in_transposes(f, one.op, visited))
@@ -420,16 +420,15 @@ pub(super) fn twin(
     let value = operands
         .iter()
         .find(|value| f.constant(**value).is_none())?;
-    if f.use_count(*value) > MOST_BETWEEN {
+    if f.use_count(*value) > MAX_BETWEEN {
         return None;
     }
-    let attrs = |op: OpId, own: Option<i64>| {
-        let attrs = f.attrs(op).map(move |(name, attr)| match own {
-            Some(axis) if f.text(name) == "axis" => (name, Some(AttrValue::Int(axis))),
-            _ => (name, attr.to_value()),
-        });
-        attrs.collect::<Vec<_>>()
-    };
+    let mut expected = attrs(f, op)?;
+    for (name, value) in &mut expected {
+        if let Some(axis) = axis.filter(|_| f.text(*name) == "axis") {
+            *value = AttrValue::Int(axis);
+        }
+    }
     let mut users = f.iter_uses(*value).map(|one| one.op);
     users.find(|other| {
         *other != op
@@ -438,6 +437,6 @@ pub(super) fn twin(
             && f.operands(*other).eq(operands.iter().copied())
             && f.parent_region(*other) == f.parent_region(root)
             && f.is_before(*other, root)
-            && attrs(*other, None) == attrs(op, axis)
+            && attrs(f, *other).as_ref() == Some(&expected)
     })
 }

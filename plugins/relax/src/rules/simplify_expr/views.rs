@@ -1,6 +1,5 @@
 //! Ops that change only the shape: those without effect, and chains of them.
 
-use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::pads::pad_nothing;
@@ -96,7 +95,7 @@ fn own_shape(f: &Function, x: ValueId, inner: ValueId, op: OpId) -> Result<Value
     let copies_at_zero = int_or(f, op, "allowzero", 0).ok_or(NoMatch)? == 0;
     let dim = |value: ValueId, at: usize| f.dims(value)?.get(at);
     let is_same = |at: usize| {
-        let dim_of_x = dim(x, at).filter(|dim| dim.kind != DimKind::UNKNOWN);
+        let dim_of_x = dim(x, at).filter(|dim| dim.is_known());
         dim_of_x.is_some() && dim_of_x == dim(inner, at)
     };
     let mut sizes = sizes.iter().enumerate();
@@ -196,7 +195,7 @@ fn constant_shape(f: &Function, from: ValueId, to: ValueId) -> Option<Vec<i64>> 
     let from = f.dims(from)?;
     let mut shape = Vec::new();
     for (at, dim) in f.dims(to)?.enumerate() {
-        let is_same = dim.kind != DimKind::UNKNOWN && from.get(at) == Some(dim);
+        let is_same = dim.is_known() && from.get(at) == Some(dim);
         shape.push(match dim.as_const() {
             // A 0 would mean the size of the operand's dim.
             Some(0) => return None,

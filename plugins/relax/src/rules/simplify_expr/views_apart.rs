@@ -20,10 +20,10 @@ pub(super) static RULES: Rules = rules! {
 };
 
 /// The maximum number of ops between views, and of broadcast values.
-const MOST_BETWEEN: usize = 16;
+const MAX_BETWEEN: usize = 16;
 
 /// The maximum number of uses of a value between views. A value with more uses has users outside.
-const MOST_USES: usize = 4 * MOST_BETWEEN;
+const MAX_USES: usize = 4 * MAX_BETWEEN;
 
 /// Whether an op is pure, elementwise and has one result.
 fn is_plain(f: &Function, op: OpId) -> bool {
@@ -58,7 +58,7 @@ impl Between {
                 || f.result_count(user) == 1 && between.created.contains(&f.result(user, 0))
         };
         let is_all = |value: &ValueId| {
-            f.use_count(*value) <= MOST_USES && f.iter_uses(*value).all(|one| is_own(one.op))
+            f.use_count(*value) <= MAX_USES && f.iter_uses(*value).all(|one| is_own(one.op))
         };
         let views = between.views.iter().map(|view| f.result(*view, 0));
         let last_views = views.filter(is_all).count();
@@ -82,7 +82,7 @@ impl Between {
             self.views.push(op);
             return Some(());
         }
-        if self.visited > MOST_BETWEEN || !is_plain(f, op) {
+        if self.visited > MAX_BETWEEN || !is_plain(f, op) {
             return None;
         }
         let is_scalar = |value: &ValueId| value.is_none() || f.rank(*value) == Some(0);
@@ -101,7 +101,7 @@ impl Between {
                 if !self.broadcast.contains(&one) {
                     self.broadcast.push(one);
                 }
-                if self.broadcast.len() > MOST_BETWEEN {
+                if self.broadcast.len() > MAX_BETWEEN {
                     return None;
                 }
             }
