@@ -71,7 +71,7 @@ impl<'r> ShortNames<'r> {
         };
         let mut text = String::new();
         for (file, passes) in files {
-            let head = format!("plugin {}", show::safe(file));
+            let head = format!("from {}", show::safe(file));
             if unnamed == Some(file) {
                 text += &format!("{head}\n");
             } else {

@@ -56,8 +56,8 @@ pub struct StagedFile {
 }
 
 impl Staging {
-    /// Creates a staging directory for the file at `target`, with an empty main file. If another process will commit the
-    /// file, `given` is the name of the directory that it has created.
+    /// Creates a staging directory for the file at `target`, with an empty main file. If another process will commit
+    /// the file, `given` is the name of the directory that it has created.
     ///
     /// # Errors
     /// The system's error.

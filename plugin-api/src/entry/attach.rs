@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
 
-use super::calls::{status, Bound};
+use super::calls::{self, Bound};
 use super::table;
 use crate::ffi::{self, describe, Tables};
 use crate::ir::{Function, Module};
@@ -97,7 +97,7 @@ pub(super) unsafe extern "C" fn run_function(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; only this pass has the function.
-    let (pass, cx, mut function) = unsafe {
+    let (pass, cx, function) = unsafe {
         let pass = Bound::<FunctionPass>::from_state(state);
         (
             pass,
@@ -105,8 +105,7 @@ pub(super) unsafe extern "C" fn run_function(
             Function::from_raw(pass.tables, *function),
         )
     };
-    let cx = &cx;
-    enter(cx, move || status((pass.part)(&mut function, cx), cx))
+    enter(&cx, calls::function_pass(pass, function, &cx))
 }
 
 /// Runs a module pass.
@@ -116,7 +115,7 @@ pub(super) unsafe extern "C" fn run_module(
     module: *const abi::ModuleRef,
 ) -> Status {
     // SAFETY: see above; only this pass has the module.
-    let (pass, cx, mut module) = unsafe {
+    let (pass, cx, module) = unsafe {
         let pass = Bound::<ModulePass>::from_state(state);
         (
             pass,
@@ -124,8 +123,7 @@ pub(super) unsafe extern "C" fn run_module(
             Module::from_raw(pass.tables, *module),
         )
     };
-    let cx = &cx;
-    enter(cx, move || status((pass.part)(&mut module, cx), cx))
+    enter(&cx, calls::module_pass(pass, module, &cx))
 }
 
 /// Calls the function of an op's definition with the index `FUNCTION` in [`OpDef::functions`].

@@ -1,4 +1,4 @@
-//! The state of the plugin's entries, and the status that a call returns.
+//! Code that runs inside the gate: the calls of passes.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -6,8 +6,10 @@ use std::ffi::c_void;
 use passdock_abi::Status;
 
 use crate::data::{PassError, PassResult};
-use crate::ffi::{describe, Tables};
+use crate::ffi::{describe, FunctionHandle, Tables};
+use crate::ir::Module;
 use crate::pass::PassContext;
+use crate::plugin::{FunctionPass, ModulePass};
 
 /// The state of an entry: a part of the plugin, and the host that calls it.
 pub(super) struct Bound<T> {
@@ -27,6 +29,24 @@ impl<T> Bound<T> {
         // SAFETY: the caller guarantees that it is from `leak`, and it is never freed.
         unsafe { &*state.cast() }
     }
+}
+
+/// Calls a function pass.
+pub(super) fn function_pass<'c>(
+    pass: &'static Bound<FunctionPass>,
+    mut function: FunctionHandle,
+    cx: &'c PassContext,
+) -> impl FnOnce() -> Status + 'c {
+    move || status((pass.part)(&mut function, cx), cx)
+}
+
+/// Calls a module pass.
+pub(super) fn module_pass<'c>(
+    pass: &'static Bound<ModulePass>,
+    mut module: Module<'c>,
+    cx: &'c PassContext,
+) -> impl FnOnce() -> Status + 'c {
+    move || status((pass.part)(&mut module, cx), cx)
 }
 
 /// Returns the status of a result, and reports an error to the host.

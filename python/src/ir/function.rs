@@ -35,8 +35,8 @@ enum Source {
 
 /// A function of a module: a graph function (``fn``), or a loop-level function (``prim``).
 ///
-/// Outside of passes, functions are read-only. A pass edits its function with the methods of this class; the input module
-/// doesn't change.
+/// Outside of passes, functions are read-only. A pass edits its function with the methods of this class; the input
+/// module doesn't change.
 #[pyclass(frozen, module = "passdock", weakref)]
 pub(crate) struct Function {
     source: Source,

@@ -15,7 +15,7 @@ pub use pass_filter::PassFilter;
 pub(crate) use plugin::plugin_spec;
 pub use running::{Entries, Running};
 use serde::{Deserialize, Serialize};
-pub use spec::{InstrumentSetup, InstrumentSpec, option_error};
+pub use spec::{InstrumentSetup, InstrumentSpec, PassNames, option_error};
 
 pub use crate::boundary::{Frame, PassCall};
 use crate::error::{PassError, Provider};

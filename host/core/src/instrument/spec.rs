@@ -14,7 +14,6 @@ use serde::Serialize;
 use super::{InstrumentRef, PassFilter, Sink, stdout};
 use crate::config::{ConfigError, ConfigValue, Field, InvalidPart, Schema};
 use crate::error::{ErrorKind, PassError};
-use crate::registry::Registry;
 use passdock_files::Target;
 
 type Make =
@@ -47,6 +46,14 @@ pub struct InstrumentSpec {
     make: Arc<Make>,
 }
 
+/// A lookup of pass names, which a registry implements.
+pub trait PassNames {
+    /// Returns the canonical names of all passes, sorted.
+    fn pass_names(&self) -> Vec<String>;
+    /// Returns the canonical name of a pass, or the name itself if it is unknown.
+    fn canonical(&self, name: &str) -> String;
+}
+
 /// The environment in which an instrument is created.
 #[derive(Clone)]
 pub struct InstrumentSetup<'a> {
@@ -56,7 +63,7 @@ pub struct InstrumentSetup<'a> {
     pub sink: Sink,
     /// Whether the text may have colors.
     pub color: bool,
-    registry: &'a Registry,
+    names: &'a dyn PassNames,
     /// A function that describes the file of the run at a path, if there is one. Instruments must not overwrite such
     /// files.
     pub file_in_use: &'a dyn Fn(&Path) -> Option<String>,
@@ -228,13 +235,13 @@ impl InstrumentSpec {
 impl<'a> InstrumentSetup<'a> {
     /// Creates a setup with paths relative to the current directory, text on standard output without colors, and the
     /// passes of the registry.
-    pub fn new(registry: &'a Registry) -> InstrumentSetup<'a> {
+    pub fn new(names: &'a dyn PassNames) -> InstrumentSetup<'a> {
         InstrumentSetup {
             base: Path::new(""),
             sink: stdout(),
             color: false,
             file_in_use: &|_| None,
-            registry,
+            names,
             sequentials: BTreeSet::new(),
         }
     }
@@ -301,8 +308,8 @@ impl<'a> InstrumentSetup<'a> {
         field: &str,
         names: &[String],
     ) -> Result<PassFilter, ConfigError> {
-        let canonical: Vec<String> = names.iter().map(|n| self.registry.canonical(n)).collect();
-        let passes = self.registry.pass_names();
+        let canonical: Vec<String> = names.iter().map(|n| self.names.canonical(n)).collect();
+        let passes = self.names.pass_names();
         let candidates = || passes.iter().chain(&self.sequentials);
         let is_known = |name: &&String| *name == "all" || candidates().any(|other| other == *name);
         let Some(name) = canonical.iter().find(|name| !is_known(name)) else {

@@ -8,7 +8,9 @@ use passdock_loader::Plugin;
 
 use super::Registry;
 use crate::error::{ErrorKind, PassError};
-use crate::instrument::{InstrumentRef, InstrumentSetup, InstrumentSpec, built_in, plugin_spec};
+use crate::instrument::{
+    InstrumentRef, InstrumentSetup, InstrumentSpec, PassNames, built_in, plugin_spec,
+};
 use crate::pass::check_name;
 
 /// The instruments by name.
@@ -128,6 +130,16 @@ impl Registry {
     ) -> Result<InstrumentRef, PassError> {
         // Without the lock: the constructor may use the registry.
         self.instrument_spec(name)?.make(options, setup)
+    }
+}
+
+impl PassNames for Registry {
+    fn pass_names(&self) -> Vec<String> {
+        Registry::pass_names(self)
+    }
+
+    fn canonical(&self, name: &str) -> String {
+        Registry::canonical(self, name)
     }
 }
 

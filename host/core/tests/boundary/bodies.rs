@@ -149,15 +149,15 @@ fn ops_with_different_meaning_are_rejected() {
         all += &(message + "\n");
     }
     expect![["
-        failed: `t.Soft` of `@t.other` (opset 9) has another meaning in `@main` (opset 4): its version is 5 in \
+        failed: `t.Soft` of `@t.other` (opset 9) differs in meaning in `@main` (opset 4): its version is 5 in \
           `@t.other` and 1 in `@main` [main]
-        failed: `t.New` of `@t.other` (opset 9) has another meaning in `@main` (opset 4): opset 4 does not have it \
+        failed: `t.New` of `@t.other` (opset 9) differs in meaning in `@main` (opset 4): opset 4 does not have it \
           [main]
-        failed: `t.Unknown` of `@t.other` (opset 3) has another meaning in `@main` (opset 4): no plugin defines it \
+        failed: `t.Unknown` of `@t.other` (opset 3) differs in meaning in `@main` (opset 4): no plugin defines it \
           in both versions [main]
-        failed: `onnx.Soft` of `@t.other` (opset 1) has another meaning in `@main` (opset 7): its version is 1 in \
+        failed: `onnx.Soft` of `@t.other` (opset 1) differs in meaning in `@main` (opset 7): its version is 1 in \
           `@t.other` and 5 in `@main`; run `relax.transform.RaiseOpset` with `to = 7` on `@t.other` first [main]
-        failed: `onnx.Soft` of `@t.other` (opset 7) has another meaning in `@main` (opset 1): its version is 5 in \
+        failed: `onnx.Soft` of `@t.other` (opset 7) differs in meaning in `@main` (opset 1): its version is 5 in \
           `@t.other` and 1 in `@main`; run `relax.transform.RaiseOpset` with `to = 7` on `@main` first [main]
     "]].assert_eq(&all);
 }
@@ -180,7 +180,7 @@ fn body_of_other_opset_is_accepted_if_equivalent() {
     "#]]
     .assert_eq(&with(same));
     let other = "fn @f(%x) opset(\"t\" = 9) { %a = t.Soft(%x) return %a }";
-    expect!["failed: the body of op1 (return) does not match the op: `t.Soft` of `@f` (opset 9) has another meaning in \
+    expect!["failed: the body of op1 (return) does not match the op: `t.Soft` of `@f` (opset 9) differs in meaning in \
             `@main` (opset 4): its version is 5 in `@f` and 1 in `@main` [main, op1 (return)]"].assert_eq(&with(other));
     let no_opset = "fn @f(%x) { %a = u.Own(%x) return %a }";
     expect!["failed: the body of op1 (return) does not match the op: the function has no opset for the domain of \

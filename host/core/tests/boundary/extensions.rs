@@ -232,7 +232,7 @@ fn body_with_newer_opset_is_an_error() {
         &[of!("d": DEFINITION), of!("n": TOO_NEW)],
         legalize,
         expect![
-            "failed: the body of op0 (t.Op) does not match the op: `t.New` of `@b` (opset 9) has another meaning in \
+            "failed: the body of op0 (t.Op) does not match the op: `t.New` of `@b` (opset 9) differs in meaning in \
                 `@main` (opset 4): no plugin defines it in both versions [main, op0 (t.Op)]"
         ],
     );

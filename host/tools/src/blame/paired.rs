@@ -109,8 +109,8 @@ impl<'m> PairedFunction<'m> {
         created.filter(|&op| self.is_source(removed, op)).collect()
     }
 
-    /// Whether `op` had a result with the name of one of `created`'s, or was removed and is paired or shares a node with
-    /// it.
+    /// Whether `op` had a result with the name of one of `created`'s, or was removed and is paired or shares a node
+    /// with it.
     fn is_source(&self, op: OpId, created: OpId) -> bool {
         let mut results = find::result_names(self.old, op);
         if results.any(|name| find::result_names(self.new, created).any(|other| other == name)) {

@@ -1,5 +1,5 @@
-//! Adapters of `Softmax`, `LogSoftmax` and `Hardmax`. Up to version 12, they normalize jointly over `axis` and all later
-//! axes; since 13, over one axis.
+//! Adapters of `Softmax`, `LogSoftmax` and `Hardmax`. Up to version 12, they normalize jointly over `axis` and all
+//! later axes; since 13, over one axis.
 
 use passdock_plugin_api::prelude::*;
 
