@@ -143,12 +143,10 @@ fn quiet(table: &mut TextTable<3>, passes: &[PassRecord], names: &ShortNames<'_>
     let parents: HashSet<&String> = passes.iter().flat_map(|pass| &pass.parent).collect();
     for pass in passes {
         match pass.status {
-            PassStatus::Unchanged => {
-                // The time of a Sequential is the sum of its passes.
-                if !parents.contains(&pass.name) {
-                    seconds += pass.seconds;
-                    unchanged.add(names.short(&pass.name));
-                }
+            // The time of a Sequential is the sum of its passes.
+            PassStatus::Unchanged if !parents.contains(&pass.name) => {
+                seconds += pass.seconds;
+                unchanged.add(names.short(&pass.name));
             }
             PassStatus::Skipped if pass.reason != PassRecord::RAN_BEFORE => {
                 let list = skipped.entry(&pass.reason).or_default();

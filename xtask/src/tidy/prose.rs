@@ -5,10 +5,13 @@ use regex_lite::Regex;
 
 use super::{File, tables};
 
-/// Returns a line for each use of a phrase that CONTRIBUTING.md's table "Words" advises against.
+/// Returns a line for each use of a phrase that CONTRIBUTING.md's table "Writing style" advises against.
 pub(super) fn offences(files: &[File]) -> Result<Vec<String>> {
     let page = files.iter().find(|file| file.path == "CONTRIBUTING.md");
-    let rows = tables::rows(&page.context("missing CONTRIBUTING.md")?.text, "Words")?;
+    let rows = tables::rows(
+        &page.context("missing CONTRIBUTING.md")?.text,
+        "Writing style",
+    )?;
     let phrases: Vec<&str> = rows.iter().flat_map(|row| tables::names(row[0])).collect();
     let phrases = Regex::new(&format!(r"(?i)\b(?:{})\b", phrases.join("|")))?;
     let code = Regex::new("`[^`]*`")?;
