@@ -22,13 +22,12 @@ struct Memory {
     symbols: Weak<Symbols>,
     /// The cached definitions, by op symbol.
     slots: Vec<Option<Slot>>,
-    /// The premises from which inference derives nothing new, with the constants whose addresses the keys contain.
-    complete: FxHashMap<Vec<u8>, Vec<Weak<ConstantData>>>,
-    complete_bytes: usize,
+    /// The premises from which inference derives nothing new, with the constants whose addresses the keys cover.
+    complete: FxHashMap<u128, Vec<Weak<ConstantData>>>,
 }
 
-/// The maximum total size of cached premises, in bytes.
-const MAX_COMPLETE_BYTES: usize = 32 << 20;
+/// The maximum number of cached premises.
+const MAX_COMPLETE: usize = 1 << 18;
 
 struct Slot {
     domain: SymbolId,
@@ -100,14 +99,10 @@ pub(crate) fn is_complete(defs: &OpDefs, function: &Function, premises: &Premise
 pub(crate) fn remember_complete(defs: &OpDefs, function: &Function, premises: Premises) {
     MEMORY.with_borrow_mut(|memory| {
         memory.clear_for_others(defs, function);
-        let Premises { mut key, constants } = premises;
-        if memory.complete_bytes + key.len() > MAX_COMPLETE_BYTES {
+        if memory.complete.len() >= MAX_COMPLETE {
             memory.complete.clear();
-            memory.complete_bytes = 0;
         }
-        memory.complete_bytes += key.len();
-        key.shrink_to_fit();
-        memory.complete.insert(key, constants);
+        memory.complete.insert(premises.key, premises.constants);
     });
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use passdock_abi::{
     AttrKind, ConstId, Dim, DimKind, OpId, Range, Type, TypeId, TypeKind, Value, ValueId,
 };
+use twox_hash::XxHash3_128;
 
 use super::Function;
 use crate::constant::ConstantData;
@@ -13,24 +14,29 @@ use crate::constant::ConstantData;
 /// The inputs of type inference: an op's name and attributes, domain versions, types of operands and results, and
 /// constant operands. Inference has the same result for ops with equal keys in functions that share symbols.
 pub struct Premises {
-    /// The inputs in a hashable encoding.
-    pub key: Vec<u8>,
-    /// The constants. The key contains their addresses; weak pointers prevent these from being reused.
+    /// A 128-bit hash of the inputs.
+    pub key: u128,
+    /// The constants. The hash covers their addresses; weak pointers prevent these from being reused.
     pub constants: Vec<Weak<ConstantData>>,
 }
 
-/// The usual length of a key, in bytes.
-const USUAL_KEY: usize = 512;
-/// The maximum length of a key, in bytes; results for ops with longer keys aren't reused.
-const MAX_KEY: usize = 8192;
+/// The maximum length of a list attribute; results for ops with longer ones aren't reused.
+const MAX_LIST: u32 = 1024;
 
-/// A [`Hasher`] that appends its input to a key.
-struct KeyWriter<'k>(&'k mut Vec<u8>);
+/// The usual length of the hashed inputs, in bytes.
+const USUAL_LEN: usize = 512;
 
-impl Hasher for KeyWriter<'_> {
+/// The premises of an op while they are collected.
+struct Collector {
+    bytes: Vec<u8>,
+    constants: Vec<Weak<ConstantData>>,
+}
+
+/// Appends its input to `bytes`, which are hashed at once: that is faster.
+impl Hasher for Collector {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
     }
 
     fn finish(&self) -> u64 {
@@ -38,15 +44,10 @@ impl Hasher for KeyWriter<'_> {
     }
 }
 
-impl Premises {
+impl Collector {
     #[inline]
     fn add(&mut self, part: impl Hash) {
-        part.hash(&mut KeyWriter(&mut self.key));
-    }
-
-    /// Returns `None` if the key would be too long with `more` bytes.
-    fn check_capacity(&self, more: usize) -> Option<()> {
-        (self.key.len().saturating_add(more) <= MAX_KEY).then_some(())
+        part.hash(self);
     }
 
     /// Returns `None` if a dim is an expression, which has other ids in other functions.
@@ -58,7 +59,7 @@ impl Premises {
 }
 
 impl Function {
-    /// Returns the premises of an op; `None` if it has regions or other inputs that a key can't encode. `known` returns
+    /// Returns the premises of an op; `None` if it has regions or other inputs that a key doesn't cover. `known` returns
     /// the elements of an operand if they are known from an analysis.
     pub fn premises<'k>(
         &self,
@@ -69,8 +70,8 @@ impl Function {
         if record.regions.len > 0 {
             return None;
         }
-        let mut premises = Premises {
-            key: Vec::with_capacity(USUAL_KEY),
+        let mut premises = Collector {
+            bytes: Vec::with_capacity(USUAL_LEN),
             constants: Vec::new(),
         };
         premises.add((record.name, &self.opsets));
@@ -90,19 +91,20 @@ impl Function {
             if let Some(constant) = constant {
                 self.add_data_premise(constant, &mut premises);
             }
-            premises.check_capacity(0)?;
         }
         for result in self.results(op) {
             let value = self.value(result);
             premises.add(value.flags & (Value::ABSENT | Value::DECLARED));
             self.add_type_premise(value.ty, &mut premises)?;
-            premises.check_capacity(0)?;
         }
         self.add_attr_premises(op, &mut premises)?;
-        Some(premises)
+        Some(Premises {
+            key: XxHash3_128::oneshot(&premises.bytes),
+            constants: premises.constants,
+        })
     }
 
-    fn add_type_premise(&self, ty: TypeId, premises: &mut Premises) -> Option<()> {
+    fn add_type_premise(&self, ty: TypeId, premises: &mut Collector) -> Option<()> {
         let record = self.ty(ty);
         if ![TypeKind::TENSOR, TypeKind::UNKNOWN].contains(&record.kind) {
             return None;
@@ -115,15 +117,17 @@ impl Function {
         premises.add_dims(self.dims_in(record.dims))
     }
 
-    fn add_data_premise(&self, constant: ConstId, premises: &mut Premises) {
+    fn add_data_premise(&self, constant: ConstId, premises: &mut Collector) {
         let data = self.constant_data(constant);
         premises.add(Arc::as_ptr(data));
         premises.constants.push(Arc::downgrade(data));
     }
 
-    fn add_attr_premises(&self, op: OpId, premises: &mut Premises) -> Option<()> {
+    fn add_attr_premises(&self, op: OpId, premises: &mut Collector) -> Option<()> {
         for attr in self.attrs(op) {
-            premises.check_capacity(attr.list.len as usize)?;
+            if attr.list.len > MAX_LIST {
+                return None;
+            }
             premises.add((attr.name, attr.kind));
             match attr.kind {
                 AttrKind::INT | AttrKind::FLOAT => premises.add(attr.bits),
@@ -137,7 +141,6 @@ impl Function {
                 AttrKind::STRINGS => {
                     premises.add(attr.list.len);
                     for string in self.strings_in(attr.list) {
-                        premises.check_capacity(string.len())?;
                         premises.add(string);
                     }
                 }
@@ -149,7 +152,7 @@ impl Function {
                 _ => return None,
             }
         }
-        premises.check_capacity(0)
+        Some(())
     }
 }
 
@@ -239,8 +242,8 @@ mod tests {
     }
 
     #[test]
-    fn long_keys_have_no_premises() {
-        let ints = vec!["7"; MAX_KEY + 1].join(", ");
+    fn ops_with_long_lists_have_no_premises() {
+        let ints = vec!["7"; MAX_LIST as usize + 1].join(", ");
         check(
             &[],
             &format!(
