@@ -100,9 +100,9 @@ oracle() {
       *) args+=("$word") ;;
     esac
   done
-  "$python" -B "tests/python/$1.py" "${args[@]}" --work-dir "$TARGET/judges/$STEP"
+  "$python" -B "tests/python/$1.py" "${args[@]}" --work-dir "$TARGET/oracle/$STEP"
   # After a failure the models are kept.
-  rm -rf "$TARGET/judges/$STEP"
+  rm -rf "$TARGET/oracle/$STEP"
 }
 
 # Builds the same as the steps of `test`: built alone, packages would have other features of their dependencies.

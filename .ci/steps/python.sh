@@ -95,8 +95,8 @@ case ${1:-} in
   types)
     (choose oldest) 2>/dev/null && choose oldest || choose newest
     with_package "$(tests_wheel)"
-    judged=(python/tests examples/python-vendor)
-    clean "$python" -m mypy --strict "${judged[@]}"
+    checked=(python/tests examples/python-vendor)
+    clean "$python" -m mypy --strict "${checked[@]}"
     command -v node >/dev/null || skip "no node, which pyright needs; mypy passed"
-    clean "$python" -m pyright --pythonpath "$python" "${judged[@]}" ;;
+    clean "$python" -m pyright --pythonpath "$python" "${checked[@]}" ;;
 esac

@@ -5,7 +5,7 @@
 
 Without MODEL the models are the `light` ones of onnx's wheel, those of fusible.py, and those of `--models`. Each tool runs
 with its defaults in its own process, `--runs` times, alternating with the other tools. The minimum time and the minimum
-peak memory count. verdict.py judges the results. `--update` writes docs/comparison.md and the table of README.md.
+peak memory count. verdict.py checks the results. `--update` writes docs/comparison.md and the table of README.md.
 `--latency` runs only passdock and prints the latencies of its results in ONNX Runtime.
 
 This script imports no large modules, because a child's peak memory is at least its parent's at the start.
@@ -68,7 +68,7 @@ def measured(words):
     return (seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024) if process.returncode == 0 else None
 
 
-def judged(*paths):
+def check_result(*paths):
     """Returns verdict.py's verdict on the original model and a result."""
     words = [sys.executable, "-B", HERE / "verdict.py", *paths]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
@@ -88,13 +88,13 @@ def compared(args, given):
             for old in created.parent.iterdir():
                 old.unlink()
             costs.setdefault(tool, []).append(measured(command(args, tool, given, created)))
-    original = judged(given)
+    original = check_result(given)
     for tool, runs in costs.items():
         if None in runs:
             found[tool] = None
             continue
         created = args.work_dir / given.stem / tool / "model.onnx"
-        verdict = {} if tool == BASELINE else judged(given, created)
+        verdict = {} if tool == BASELINE else check_result(given, created)
         seconds, cores, peak = (min(column) for column in zip(*runs))
         found[tool] = {"seconds": seconds, "cores": cores, "peak": peak, **verdict}
     return original, found

@@ -25,7 +25,7 @@ import onnx
 
 import crafted
 import folding
-import judge
+import checks
 import outputs
 
 # Minimum numbers of models. If there are fewer, this script has lost some.
@@ -82,9 +82,9 @@ class Tally:
 
     def show(self):
         sources = list(dict.fromkeys(source for source, _, _ in self.counts))
-        checks = list(dict.fromkeys(check for _, check, _ in self.counts))
+        names = list(dict.fromkeys(check for _, check, _ in self.counts))
         print(" " * 20 + "".join(f"{source:>14}" for source in sources))
-        for check in checks:
+        for check in names:
             cells = []
             for source in sources:
                 words = {word: n for (s, c, word), n in self.counts.items() if (s, c) == (source, check)}
@@ -94,8 +94,8 @@ class Tally:
             print(f"{check:20}" + "".join(f"{cell:>14}" for cell in cells))
 
 
-def judged(corpus, created, report):
-    tally, checker = Tally(), judge.Checker()
+def check_models(corpus, created, report):
+    tally, checker = Tally(), checks.Checker()
     for name, findings in report.items():
         given = corpus.directory / f"{name}.onnx"
         handmade = corpus.crafted.get(name)
@@ -107,8 +107,8 @@ def judged(corpus, created, report):
         if handmade and handmade.like:
             like = created / f"{name}.like.onnx"
             like.write_bytes(handmade.like)
-        files = {kind: created / f"{name}.{kind}.onnx" for kind in judge.CHECKS}
-        for check, why in judge.judge(given, files, findings, checker, like):
+        files = {kind: created / f"{name}.{kind}.onnx" for kind in checks.CHECKS}
+        for check, why in checks.check_all(given, files, findings, checker, like):
             tally.note(name, check, why)
         optimized = files["optimized"]
         if name in corpus.cases and optimized.exists():
@@ -151,7 +151,7 @@ def main():
     clock.append(time.monotonic())
     subprocess.run([args.corpus, given, created], check=True)
     clock.append(time.monotonic())
-    tally = judged(corpus, created, json.loads((created / "report.json").read_text()))
+    tally = check_models(corpus, created, json.loads((created / "report.json").read_text()))
     clock.append(time.monotonic())
 
     tally.show()

@@ -22,7 +22,7 @@ from onnx import defs, numpy_helper
 
 # Cases whose ops are decomposed, and those of them that ONNX Runtime runs, with correct results.
 REPLACED = 429
-JUDGED = 344
+COMPARED = 344
 # Cases with lifted graphs or outlined nodes, with correct results in ONNX Runtime before and after inlining.
 LIFTED = 15
 # ONNX Runtime's functions don't support optional values.
@@ -151,7 +151,7 @@ def main():
     arguments = parser.parse_args()
     os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"
     arguments.work_dir.mkdir(parents=True, exist_ok=True)
-    replaced, judged, whole, rejected, wrong = 0, 0, collections.Counter(), collections.Counter(), []
+    replaced, compared, whole, rejected, wrong = 0, 0, collections.Counter(), collections.Counter(), []
     for op, case in cases():
         after, why = transformed(arguments, "relax.transform.DecomposeOps", case.model)
         if after is None:
@@ -172,20 +172,20 @@ def main():
                 wrong.append(f"{case.name}: ONNX Runtime runs it whole, but not decomposed: {why}")
             rejected[op] += 1
             continue
-        judged += 1
+        compared += 1
         for info, got, value in zip(case.model.graph.output, outputs, expected, strict=True):
             different = difference(got, value, case)
             if different:
                 wrong.append(f"{case.name}: {info.name}: {different}")
-    print(f"{replaced} node cases replaced by their bodies, {judged} of them judged by ONNX Runtime")
+    print(f"{replaced} node cases replaced by their bodies, {compared} of them compared in ONNX Runtime")
     print("left whole:", dict(whole))
     print("no kernels:", dict(rejected))
     count, more = lifted(arguments)
     print(f"{count} node cases with graphs lifted to functions and inlined again")
     for line in wrong + more:
         print("wrong:", line)
-    if wrong or more or replaced < REPLACED or judged < JUDGED or count < LIFTED:
-        sys.exit(f"expected {REPLACED} replaced, {JUDGED} judged, {LIFTED} lifted, none wrong")
+    if wrong or more or replaced < REPLACED or compared < COMPARED or count < LIFTED:
+        sys.exit(f"expected {REPLACED} replaced, {COMPARED} compared, {LIFTED} lifted, none wrong")
 
 
 if __name__ == "__main__":

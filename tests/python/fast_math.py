@@ -71,7 +71,7 @@ def run(passdock, path, out):
         sys.exit(f"passdock exited with {done.returncode}: {done.stderr.strip()[-1500:]}")
 
 
-def judge_function(passdock, work, operator, step):
+def check_function(passdock, work, operator, step):
     """Checks every `step`th number and the special ones."""
     exact, relative, absolute = FUNCTIONS[operator]
     session = approximated(passdock, work, operator, [helper.make_node(operator, ["x"], ["y"])], 17, ["n"])
@@ -98,7 +98,7 @@ def judge_function(passdock, work, operator, step):
     print(f"{operator}: {len(numbers)} numbers, at most {worst[0]:.2f} of what is allowed, at {worst[1]!r}")
 
 
-def judge_softmax(passdock, work):
+def check_softmax(passdock, work):
     dice = np.random.default_rng(5)
     for opset in (13, 18):
         for axis in (-1, 0, 1, -2):
@@ -127,8 +127,8 @@ def main():
     args.work_dir.mkdir(parents=True, exist_ok=True)
     passdock = args.passdock.resolve()
     for operator in FUNCTIONS:
-        judge_function(passdock, args.work_dir, operator, args.step)
-    judge_softmax(passdock, args.work_dir)
+        check_function(passdock, args.work_dir, operator, args.step)
+    check_softmax(passdock, args.work_dir)
     for model in sorted(args.models.glob("*.onnx") if args.models else []):
         out = args.work_dir / model.name
         run(passdock, model, out)

@@ -21,7 +21,7 @@ import onnx
 import onnxruntime
 
 import fusible
-import judge
+import checks
 
 LEVELS = ("EXTENDED", "ALL")
 # Each kind: kernels that may replace each other, and the ops that remain without any of them.
@@ -86,7 +86,7 @@ def lost(before, after):
 
 def changed(first, second):
     """Describes the changes of a second run."""
-    first, second = (collections.Counter(node.op_type for node in judge.nodes_of(model)) for model in (first, second))
+    first, second = (collections.Counter(node.op_type for node in checks.nodes_of(model)) for model in (first, second))
     return f"fewer of {dict(first - second)}, more of {dict(second - first)}"
 
 
@@ -107,7 +107,7 @@ def main():
     for name, model in itertools.chain(fusible.all_models(), real):
         if args.only in name:
             chosen[name] = given / f"{name}.onnx"
-            onnx.save(judge.with_sources(model), chosen[name])
+            onnx.save(checks.with_sources(model), chosen[name])
     for models, out in ((chosen.values(), created), ([created / path.name for path in chosen.values()], again)):
         command = [args.passdock, "batch", *models, "-o", out, "--no-resume", "--json"]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -117,7 +117,7 @@ def main():
     for name, path in chosen.items():
         first, second = (directory / path.name for directory in (created, again))
         given_model, made_model = onnx.load(path), onnx.load(first)
-        found = {"metadata": judge.sources_kept(given_model, made_model)}
+        found = {"metadata": checks.sources_kept(given_model, made_model)}
         # Before version 4 an unused initializer is kept, and the second run may use it.
         if given_model.ir_version >= 4 and first.read_bytes() != second.read_bytes():
             found["second run"] = changed(made_model, onnx.load(second))

@@ -84,10 +84,10 @@ def deployed(args, model, created):
     for file in written.values():
         onnx.checker.check_model(file, full_check=True)
     args.partitions += len(written)
-    return judged(model, created)
+    return check(model, created)
 
 
-def judged(model, created):
+def check(model, created):
     return outputs.newly_invalid(model, created) or outputs.same_outputs(model, created, raises=True)["why"]
 
 
@@ -107,9 +107,9 @@ def main():
         passdock(args, "run", model, "-o", fused, *FUSE)
         passdock(args, "run", model, "-o", parted, *PARTITION)
         checks = {
-            "fused": judged(model, fused),
+            "fused": check(model, fused),
             "given back": inlined_again(args, model, fused),
-            "partitioned": judged(model, parted),
+            "partitioned": check(model, parted),
             "deployed": deployed(args, model, ready),
         }
         for name, why in checks.items():

@@ -36,7 +36,7 @@ OPERATORS = (
 ).split()
 
 
-class Judge:
+class Checker:
     """Runs passdock and counts results."""
 
     def __init__(self, passdock, work):
@@ -202,7 +202,7 @@ def cast_twice(graph, seen=()):
     return None
 
 
-def random_cases(judge, count, seed):
+def random_cases(checker, count, seed):
     """Checks random models whose numbers all types represent exactly."""
     for number in range(count):
         name = f"random-{seed + number}"
@@ -219,7 +219,7 @@ def random_cases(judge, count, seed):
             options[category] = dice.sample(["onnx.Add", "onnx.ReduceSum", "onnx.Conv", "onnx.Relu", "onnx.Clip"], 2)
         run = (lambda path: outputs.session(path)) if is_half else (lambda path: ReferenceEvaluator(str(path)))
         try:
-            path, out = judge.convert(model, name, **options)
+            path, out = checker.convert(model, name, **options)
             feed = {
                 x.name: np.array([dice.randint(-3, 3) for _ in range(4 ** len(x.type.tensor_type.shape.dim))], np.float32)
                 for x in model.graph.input
@@ -241,18 +241,18 @@ def random_cases(judge, count, seed):
                 why = None
             if why:
                 raise AssertionError(f"{why}; {options}")
-            judge.counts["random"] += 1
-            judge.counts["changed"] += created.graph != model.graph
+            checker.counts["random"] += 1
+            checker.counts["changed"] += created.graph != model.graph
             for file in (path, out, path.with_suffix(".toml")):
                 file.unlink()
         except Exception as error:  # includes the runtimes' errors
-            judge.fail(name, error)
+            checker.fail(name, error)
 
 
 # --- ONNX's own cases, small models, real ones ----------------------------------------------
 
 
-def node_cases(judge, dtype):
+def node_cases(checker, dtype):
     """Checks each operator's test cases in the smaller type."""
     for case in collect_testcases(None):
         nodes = case.model.graph.node
@@ -265,13 +265,13 @@ def node_cases(judge, dtype):
             continue
         passes = (PASS,) if is_half else ("relax.transform.RaiseOpset", PASS)
         try:
-            path, out = judge.convert(case.model, f"{case.name}-{dtype}", passes, dtype=dtype, always=[f"onnx.{operator}"])
+            path, out = checker.convert(case.model, f"{case.name}-{dtype}", passes, dtype=dtype, always=[f"onnx.{operator}"])
         except AssertionError as error:
-            judge.fail(case.name, error)
+            checker.fail(case.name, error)
             continue
         created = onnx.load(out)
         if not any(node.op_type == "Cast" for node in created.graph.node):
-            judge.counts[f"nodes of {dtype} that stay"] += 1
+            checker.counts[f"nodes of {dtype} that stay"] += 1
             continue
         names = [x.name for x in case.model.graph.input]
         run = outputs.session if is_half else lambda path: ReferenceEvaluator(str(path))
@@ -281,18 +281,18 @@ def node_cases(judge, dtype):
                 # The reference is the same runtime, whose results may differ from the case's.
                 expected = run(path).run(None, feed)
             except Exception as error:  # the runtime may have no kernel
-                judge.counts[f"nodes of {dtype} not run"] += 1
+                checker.counts[f"nodes of {dtype} not run"] += 1
                 print(f"{case.name} isn't run: {str(error)[:200]}", file=sys.stderr)
                 continue
             try:
                 got = run(out).run(None, feed)
             except Exception as error:
-                judge.fail(f"{case.name} of {dtype}", f"it runs in float32 alone: {str(error)[:200]}")
+                checker.fail(f"{case.name} of {dtype}", f"it runs in float32 alone: {str(error)[:200]}")
                 continue
             why = outputs.apart(expected, got, outputs.ALLOWED[dtype])
-            judge.counts[f"nodes of {dtype}"] += 1
+            checker.counts[f"nodes of {dtype}"] += 1
             if why:
-                judge.fail(f"{case.name} of {dtype}", why)
+                checker.fail(f"{case.name} of {dtype}", why)
         for file in (path, out, path.with_suffix(".toml")):
             file.unlink()
 
@@ -322,7 +322,7 @@ def attention():
     return model, {"x": dice.normal(0, 1, (2, 5, 16)).astype(np.float32)}
 
 
-def small_models(judge):
+def small_models(checker):
     """Checks two models in both types with onnx's ReferenceEvaluator."""
     examples = pathlib.Path(__file__).parents[2] / "examples" / "models"
     digits = onnx.load(examples / "digits.onnx")
@@ -331,31 +331,31 @@ def small_models(judge):
     for name, (model, feed) in models.items():
         for dtype in ("float16", "bfloat16"):
             passes = ("relax.transform.RaiseOpset", PASS)
-            path, out = judge.convert(model, f"{name}-{dtype}", passes, dtype=dtype)
+            path, out = checker.convert(model, f"{name}-{dtype}", passes, dtype=dtype)
             expected = ReferenceEvaluator(str(path)).run(None, feed)
             got = ReferenceEvaluator(str(out)).run(None, feed)
             why = outputs.apart(expected, got, outputs.ALLOWED[dtype])
             kinds = {tensor.data_type for tensor in onnx.load(out).graph.initializer}
             if why or {"float16": T.FLOAT16, "bfloat16": T.BFLOAT16}[dtype] not in kinds:
-                judge.fail(f"{name} of {dtype}", why or "no constant is converted")
-            judge.counts["small models"] += 1
+                checker.fail(f"{name} of {dtype}", why or "no constant is converted")
+            checker.counts["small models"] += 1
 
 
-def real_models(judge, models):
+def real_models(checker, models):
     """Checks real models in float16 with ONNX Runtime. Without `keep_io` inputs and outputs may be float16."""
     for model in sorted(models.glob("*.onnx")):
         proto = onnx.load(model)
         runs = outputs.runs_of(outputs.session(model), proto, None)
         for options in ({}, {"accumulate_float32": True}, {"keep_io": False}):
-            _, out = judge.convert(model, model.stem, **options)
+            _, out = checker.convert(model, model.stem, **options)
             created = onnx.load(out)
             types = {x.name: helper.tensor_dtype_to_np_dtype(x.type.tensor_type.elem_type) for x in created.graph.input}
             for feed, expected in runs:
                 got = outputs.session(out).run(None, {name: value.astype(types[name]) for name, value in feed.items()})
                 why = outputs.apart(expected, got, outputs.ALLOWED["float16"])
-                judge.counts["runs of real models"] += 1
+                checker.counts["runs of real models"] += 1
                 if why:
-                    judge.fail(f"{model.stem} {options}", why)
+                    checker.fail(f"{model.stem} {options}", why)
 
 
 def main():
@@ -366,19 +366,19 @@ def main():
     parser.add_argument("--cases", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    judge = Judge(args.passdock, args.work_dir)
-    random_cases(judge, args.cases, args.seed)
-    node_cases(judge, "float16")
-    node_cases(judge, "bfloat16")
-    small_models(judge)
+    checker = Checker(args.passdock, args.work_dir)
+    random_cases(checker, args.cases, args.seed)
+    node_cases(checker, "float16")
+    node_cases(checker, "bfloat16")
+    small_models(checker)
     if args.models:
-        real_models(judge, args.models)
-    print(", ".join(f"{count} {what}" for what, count in sorted(judge.counts.items())))
-    if judge.failures:
-        sys.exit(f"{len(judge.failures)} failed: {', '.join(judge.failures[:10])}")
+        real_models(checker, args.models)
+    print(", ".join(f"{count} {what}" for what, count in sorted(checker.counts.items())))
+    if checker.failures:
+        sys.exit(f"{len(checker.failures)} failed: {', '.join(checker.failures[:10])}")
     # Fails if too few node cases ran.
     for dtype in outputs.ALLOWED:
-        if judge.counts[f"nodes of {dtype} not run"] * 5 > judge.counts[f"nodes of {dtype}"]:
+        if checker.counts[f"nodes of {dtype} not run"] * 5 > checker.counts[f"nodes of {dtype}"]:
             sys.exit(f"too few node cases of {dtype} could be run")
 
 

@@ -36,7 +36,7 @@ def parser():
     return p
 
 
-def judge(args):
+def check(args):
     """Returns the findings: a dict whose `why` is None if the claim holds."""
     if args.command == "same-outputs":
         return outputs.same_outputs(args.a, args.b, args.inputs)
@@ -50,7 +50,7 @@ def judge(args):
 def main():
     args = parser().parse_args()
     try:
-        found = judge(args)
+        found = check(args)
     except Exception as error:  # any error of onnx or onnxruntime: not checked, never "ok"
         print(json.dumps({"ok": None, "why": f"{type(error).__name__}: {error}"}))
         return 2

@@ -275,7 +275,7 @@ def others():
 CASES = (axes, reductions, splits, pads, clips, slices, softmaxes, dropouts, batch_norms, resizes, regions, others)
 
 
-class Judge:
+class Checker:
     def __init__(self, args):
         self.args = args
         self.count = self.rejected = self.wrong = 0
@@ -317,7 +317,7 @@ class Judge:
             return f"onnx.checker: {error}"
         return outputs.same_outputs(before, after)["why"]
 
-    def judge(self, name, before, after, to, refused_from, ops):
+    def check(self, name, before, after, to, refused_from, ops):
         self.count += 1
         try:
             why = self.why(before, after, to, refused_from, ops)
@@ -349,7 +349,7 @@ def main():
     p.add_argument("--only", default="", help="only cases whose names contain this")
     args = p.parse_args()
     args.work_dir.mkdir(parents=True, exist_ok=True)
-    judge = Judge(args)
+    checker = Checker(args)
 
     def raise_small(case):
         name, created, refused_from = case
@@ -358,20 +358,20 @@ def main():
         ops = [node.op_type for node in created.graph.node]
         for to in TARGETS:
             if to > version_of(created):
-                judge.judge(name, before, after, to, refused_from, ops)
+                checker.check(name, before, after, to, refused_from, ops)
 
     # Most of the time is spent waiting for files to be synced.
     cases = (case for cases in CASES for case in cases() if args.only in case[0])
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(raise_small, cases))
-    small = judge.count
+    small = checker.count
     for path in sorted(args.models.glob("*.onnx")) if args.models else ():
         if version_of(onnx.load(path, load_external_data=False)) < REAL_TARGET:
-            judge.judge(path.stem, path, args.work_dir / path.name, REAL_TARGET, None, [])
-    real = judge.count - small
-    print(f"{small} raises of small models, {judge.rejected} rejected as they have to be")
-    print(f"{real} real models; {judge.wrong} wrong")
-    return 1 if judge.wrong or (small < 1000 and not args.only) else 0
+            checker.check(path.stem, path, args.work_dir / path.name, REAL_TARGET, None, [])
+    real = checker.count - small
+    print(f"{small} raises of small models, {checker.rejected} rejected as they have to be")
+    print(f"{real} real models; {checker.wrong} wrong")
+    return 1 if checker.wrong or (small < 1000 and not args.only) else 0
 
 
 if __name__ == "__main__":

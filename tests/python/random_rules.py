@@ -215,7 +215,7 @@ def difference(before, after, exact, signed, least=0.0):
     return f"has {np.atleast_1d(after)[at]!r} instead of {np.atleast_1d(before)[at]!r} at {[int(i) for i in at]}"
 
 
-class Judge:
+class Checker:
     def __init__(self, tool, work, patterns):
         self.work, self.patterns, self.runtime = work, patterns, Runtime()
         self.slots = [one for one in patterns for _ in range(REPEATED.get(one["rule"], 1))]
@@ -270,7 +270,7 @@ class Judge:
                     return False
         return False
 
-    def judge_responses(self):
+    def check_responses(self):
         while self.responses:
             response = self.responses.popleft()
             case = self.waiting.pop(response["model"])
@@ -284,7 +284,7 @@ class Judge:
     def settle(self):
         """Waits for all results."""
         while self.waiting and self.process.poll() is None:
-            self.judge_responses()
+            self.check_responses()
             time.sleep(0.01)
 
     def rare(self, least):
@@ -304,7 +304,7 @@ class Judge:
     def finish(self):
         self.process.stdin.close()
         self.reader.join()
-        self.judge_responses()
+        self.check_responses()
         if self.process.wait() or self.waiting:
             sys.exit(f"passdock-rules exited with {self.process.returncode}; {len(self.waiting)} models have no result")
 
@@ -375,33 +375,33 @@ def main():
     patterns, unmade = [], []
     for pattern in json.loads(listed.stdout):
         (patterns if can_be_made(pattern) else unmade).append(pattern)
-    judge = Judge(tool, given.work_dir, patterns)
-    judge.keeps_all = given.only is not None
+    checker = Checker(tool, given.work_dir, patterns)
+    checker.keeps_all = given.only is not None
     seeds = [given.only] if given.only is not None else range(given.seed, given.seed + given.count)
     for seed in seeds:
-        if given.rule is None or judge.slots[seed % len(judge.slots)]["rule"] == given.rule:
-            judge.case(seed)
-        judge.judge_responses()
+        if given.rule is None or checker.slots[seed % len(checker.slots)]["rule"] == given.rule:
+            checker.case(seed)
+        checker.check_responses()
     is_whole = given.rule is None and given.only is None
     if is_whole:
-        judge.more(given.seed + given.count, given.least)
-    judge.finish()
+        checker.more(given.seed + given.count, given.least)
+    checker.finish()
     for pattern in patterns:
         key = pattern["pass"], pattern["rule"]
-        if judge.made[key] or is_whole:
-            print(f"{key[0]:38} {key[1]:32} {judge.fired[key]:6} in {judge.made[key]:5} of its models")
-    rare = [rule for _, rule in judge.rare(given.least)] if is_whole else []
+        if checker.made[key] or is_whole:
+            print(f"{key[0]:38} {key[1]:32} {checker.fired[key]:6} in {checker.made[key]:5} of its models")
+    rare = [rule for _, rule in checker.rare(given.least)] if is_whole else []
     if is_whole and unmade:
         print(f"not tried, for want of their operators: {', '.join(one['rule'] for one in unmade)}")
     if given.details:
-        for (key, why), count in judge.unsuited.most_common(150):
+        for (key, why), count in checker.unsuited.most_common(150):
             print(f"{count:6} {key[1]:32} {why}")
-    for seed, key, why in sorted(judge.failures)[:SHOWN]:
+    for seed, key, why in sorted(checker.failures)[:SHOWN]:
         print(f"case {seed} ({key[1]}): {why}")
-    print(f"{sum(judge.made.values())} models, {len(judge.failures)} failed; see {given.work_dir}")
+    print(f"{sum(checker.made.values())} models, {len(checker.failures)} failed; see {given.work_dir}")
     if rare:
         print(f"applied fewer than {given.least} times: {', '.join(rare)}")
-    return 1 if judge.failures or rare else 0
+    return 1 if checker.failures or rare else 0
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ def constants(path):
     return sum(name in known for name in slots), len(slots)
 
 
-def judge(args, dice, number, tally):
+def check(args, dice, number, tally):
     before, after = args.work_dir / f"{number}.onnx", args.work_dir / f"{number}.static.onnx"
     onnx.save(model_of(dice), before)
     bound = {name: dice.choice([1, 2, 3]) for name in ("n", "m") if dice.random() < 0.2}
@@ -214,7 +214,7 @@ def main():
     onnxruntime.set_default_logger_severity(4)
     dice, tally, wrong = random.Random(args.seed), collections.Counter(), 0
     for number in range(args.cases):
-        why = judge(args, dice, number, tally)
+        why = check(args, dice, number, tally)
         if why:
             wrong += 1
             print(f"wrong: {args.work_dir}/{number}.onnx: {why}")

@@ -30,12 +30,12 @@ class Oracle(unittest.TestCase):
         self.other = Path(folder.name) / "other.onnx"
         self.model = onnx.load(DIGITS)
 
-    def judged(self, command):
+    def run_command(self, command):
         onnx.save(self.model, self.other)
         return ask(command, DIGITS, self.other)
 
     def check_rejected(self, command, sentence):
-        status, report = self.judged(command)
+        status, report = self.run_command(command)
         self.assertEqual((status, report["ok"]), (1, False))
         self.assertIn(sentence, report["why"])
 
@@ -44,7 +44,7 @@ class Oracle(unittest.TestCase):
 
     def test_model_equals_itself(self):
         for command in ("same-outputs", "same-fields"):
-            self.assertEqual(self.judged(command)[0], 0)
+            self.assertEqual(self.run_command(command)[0], 0)
 
     def test_changed_weight(self):
         bias = numpy_helper.to_array(self.initializer("fc.bias")).copy()
@@ -76,7 +76,7 @@ class Oracle(unittest.TestCase):
     def test_renamed_node(self):
         self.model.graph.node[5].name = "first"
         self.check_rejected("same-fields", "model.graph.node[5].name differs: '/conv1/Conv' and 'first'")
-        status, report = self.judged("only-renamed")
+        status, report = self.run_command("only-renamed")
         self.assertEqual((status, report["from"], report["to"]), (0, "/conv1/Conv", "first"))
 
     def test_several_renamed_nodes(self):

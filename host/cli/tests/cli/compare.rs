@@ -1,5 +1,5 @@
 //! `compare`, `--verify-outputs` and `--test numerics` without ONNX Runtime, and errors of the command line.
-//! `tests/python/judging.py` tests them with ONNX Runtime.
+//! `tests/python/compare_command.py` tests them with ONNX Runtime.
 
 use expect_test::{Expect, expect};
 

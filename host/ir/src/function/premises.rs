@@ -59,8 +59,8 @@ impl Collector {
 }
 
 impl Function {
-    /// Returns the premises of an op; `None` if it has regions or other inputs that a key doesn't cover. `known` returns
-    /// the elements of an operand if they are known from an analysis.
+    /// Returns the premises of an op; `None` if it has regions or other inputs that a key doesn't cover. `known`
+    /// returns the elements of an operand if they are known from an analysis.
     pub fn premises<'k>(
         &self,
         op: OpId,

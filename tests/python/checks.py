@@ -368,7 +368,7 @@ CHANGES = {"renamed", "attribute", "value", "replaced"}
 UNCHECKED = {"attribute"}
 
 
-def judge(given, created, findings, checker, like=None):
+def check_all(given, created, findings, checker, like=None):
     """Returns [(check, reason or None)]. `made` are the files by kind, `findings` earlier failures.
 
     `like` is an equivalent file in topological order.

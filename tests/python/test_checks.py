@@ -9,7 +9,7 @@ import onnx
 from onnx import helper
 
 import crafted
-import judge
+import checks
 import wire
 from crafted.base import UNKNOWN, entries, floats, graph, model, node, value
 
@@ -34,7 +34,7 @@ def noted():
     return created
 
 
-class Judge(unittest.TestCase):
+class ChecksTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -42,12 +42,12 @@ class Judge(unittest.TestCase):
         self.model = noted()
         self.given.write_bytes(self.model.SerializeToString())
 
-    def judged(self, check):
+    def check(self, check):
         self.made.write_bytes(self.model.SerializeToString())
         return check(self.given, self.made)
 
     def check_rejected(self, check, sentence):
-        self.assertIn(sentence, self.judged(check) or "nothing")
+        self.assertIn(sentence, self.check(check) or "nothing")
 
     def spoilt(self, check, sentence, spoil):
         self.model = noted()
@@ -57,52 +57,52 @@ class Judge(unittest.TestCase):
     def test_renamed_node(self):
         first = self.model.graph.node[0]
         first.name = "passdock/renamed"
-        self.assertIsNone(self.judged(judge.renamed))
+        self.assertIsNone(self.check(checks.renamed))
         first.name = "another"
-        self.check_rejected(judge.renamed, "the node's new name isn't there")
+        self.check_rejected(checks.renamed, "the node's new name isn't there")
         first.doc_string = "another"
-        self.check_rejected(judge.renamed, "more than a node's name has changed: records [3, 4, 6] of the node")
+        self.check_rejected(checks.renamed, "more than a node's name has changed: records [3, 4, 6] of the node")
         self.model.graph.node[2].name = "passdock/renamed"
-        self.check_rejected(judge.renamed, "of the graph")
+        self.check_rejected(checks.renamed, "of the graph")
 
     def test_new_attribute(self):
         op = self.model.graph.node[2]
         op.attribute.append(helper.make_attribute("passdock_corpus", 1))
-        self.assertIsNone(self.judged(judge.attribute))
+        self.assertIsNone(self.check(checks.attribute))
         op.attribute[0].i = 4
-        self.check_rejected(judge.attribute, "more than an attribute is new")
+        self.check_rejected(checks.attribute, "more than an attribute is new")
         self.spoilt(
-            judge.attribute, "another attribute", lambda m: m.graph.node[2].attribute.add(name="new", i=1, type=2)
+            checks.attribute, "another attribute", lambda m: m.graph.node[2].attribute.add(name="new", i=1, type=2)
         )
 
     def test_renamed_value(self):
         nodes, infos = self.model.graph.node, self.model.graph.value_info
         nodes[0].output[0] = nodes[1].input[0] = nodes[2].input[0] = infos[0].name = "passdock/value"
-        self.assertIsNone(self.judged(judge.renamed_value))
+        self.assertIsNone(self.check(checks.renamed_value))
         infos[0].ClearField("doc_string")
-        self.check_rejected(judge.renamed_value, "value_info[0].doc_string is only in the first file")
+        self.check_rejected(checks.renamed_value, "value_info[0].doc_string is only in the first file")
         nodes[2].input[0] = "a"
         nodes[2].input[2] = "passdock/value"
-        self.check_rejected(judge.renamed_value, "node[2].input[2] differs: 'w' and 'a'")
+        self.check_rejected(checks.renamed_value, "node[2].input[2] differs: 'w' and 'a'")
 
     def test_replaced_node(self):
-        self.assertIsNone(self.judged(judge.replaced))
+        self.assertIsNone(self.check(checks.replaced))
         op = self.model.graph.node[2]
         op.ClearField("metadata_props")
         op.attribute[0].doc_string = "only a note"
-        self.assertIsNone(self.judged(judge.replaced))
+        self.assertIsNone(self.check(checks.replaced))
         op.attribute[0].i = 4
-        self.check_rejected(judge.replaced, "attribute[0].i differs: 3 and 4")
-        self.spoilt(judge.replaced, "another domain", lambda m: setattr(m.graph.node[2], "domain", "other"))
-        self.spoilt(judge.replaced, "input", lambda m: m.graph.node[2].input.pop())
+        self.check_rejected(checks.replaced, "attribute[0].i differs: 3 and 4")
+        self.spoilt(checks.replaced, "another domain", lambda m: setattr(m.graph.node[2], "domain", "other"))
+        self.spoilt(checks.replaced, "input", lambda m: m.graph.node[2].input.pop())
 
         def two(created):
             created.graph.node[0].name = created.graph.node[1].name = "n"
 
-        self.spoilt(judge.replaced, "more than one node", two)
+        self.spoilt(checks.replaced, "more than one node", two)
 
     def test_optimization_must_preserve_metadata(self):
-        self.assertIsNone(self.judged(judge.optimized))
+        self.assertIsNone(self.check(checks.optimized))
         cases = {
             "doc_string": lambda m: m.ClearField("doc_string"),
             "metadata_props": lambda m: m.metadata_props.pop(),
@@ -121,21 +121,21 @@ class Judge(unittest.TestCase):
         }
         for sentence, spoil in cases.items():
             with self.subTest(sentence):
-                self.spoilt(judge.optimized, sentence, spoil)
+                self.spoilt(checks.optimized, sentence, spoil)
 
     def test_checker_errors_are_reported(self):
         self.made.write_bytes(self.given.read_bytes())
-        self.assertIsNone(judge.Checker().newly_rejected(self.given, self.made))
-        self.spoilt(judge.Checker().newly_rejected, "onnx.checker: ", lambda m: m.graph.node[0].ClearField("op_type"))
+        self.assertIsNone(checks.Checker().newly_rejected(self.given, self.made))
+        self.spoilt(checks.Checker().newly_rejected, "onnx.checker: ", lambda m: m.graph.node[0].ClearField("op_type"))
 
     def test_unknown_fields_are_compared(self):
         self.given.write_bytes(self.model.SerializeToString() + UNKNOWN)
         self.made.write_bytes(self.model.SerializeToString() + UNKNOWN)
-        self.assertIsNone(judge.same_fields(self.given, self.made))
+        self.assertIsNone(checks.same_fields(self.given, self.made))
         self.made.write_bytes(
             self.model.SerializeToString() + UNKNOWN.replace(b"\xc3\x3e\x08\x01", b"\xc3\x3e\x08\x02")
         )
-        self.assertIn("fields that onnx doesn't know", judge.same_fields(self.given, self.made))
+        self.assertIn("fields that onnx doesn't know", checks.same_fields(self.given, self.made))
         self.assertEqual([number for number, _, _ in wire.records(UNKNOWN)], [1000] * 5)
 
 
