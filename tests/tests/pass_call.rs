@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use passdock::{PassContext, Registry, Sequential, model_file};
 
 /// The maximum number of files that a reader can keep in mind.
-const MOST_FILES: usize = 8;
+const MAX_FILES: usize = 8;
 
 /// Returns a backtrace inside the pass, the innermost frame first.
 fn backtrace() -> String {
@@ -76,7 +76,7 @@ fn pass_call_crosses_few_files() {
             files.push(file);
         }
     }
-    assert!(files.len() <= MOST_FILES, "{files:#?}");
+    assert!(files.len() <= MAX_FILES, "{files:#?}");
     let page = include_str!("../../docs/pass-call.md");
     let listed = page.lines().filter_map(|line| {
         let line = line.strip_prefix("| `")?;

@@ -4,7 +4,7 @@ use std::iter;
 use std::ops::Range;
 
 /// Maximum number of characters of an unshortened line.
-const LONGEST: usize = 200;
+const MAX_LEN: usize = 200;
 /// Number of characters shown of a longer line: at its beginning, at its end, at each end of a change, and around a
 /// change.
 const HEAD: usize = 60;
@@ -38,7 +38,7 @@ fn changed(old: &str, new: &str) -> (String, String) {
 }
 
 fn cut(line: &[char], changed: Option<Range<usize>>) -> String {
-    if line.len() <= LONGEST {
+    if line.len() <= MAX_LEN {
         return line.iter().collect();
     }
     let ends_of_change = changed.map(|changed| {

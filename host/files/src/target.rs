@@ -110,9 +110,9 @@ pub fn open_special(path: &Path) -> io::Result<File> {
 /// If the links form a cycle.
 pub fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     /// Maximum number of links to follow, as on Linux.
-    const MOST: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut path = path.to_path_buf();
-    for _ in 0..MOST {
+    for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
             Ok(to) => path = directory_of(&path).join(to),
             Err(_) => return Ok(path),

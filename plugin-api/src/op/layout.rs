@@ -87,7 +87,7 @@ impl std::hash::Hash for Layout {
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// The maximum size of a block, which also limits the number that is parsed.
-const LARGEST_BLOCK: i64 = 1 << 20;
+const MAX_BLOCK: i64 = 1 << 20;
 
 impl Layout {
     /// Parses `SOURCE->TARGET`.
@@ -155,7 +155,7 @@ impl Layout {
         for letter in target.chars() {
             if let Some(digit) = letter.to_digit(10) {
                 let value = number.unwrap_or(0) * 10 + i64::from(digit);
-                number = Some(value.min(LARGEST_BLOCK + 1));
+                number = Some(value.min(MAX_BLOCK + 1));
                 continue;
             }
             let upper = letter.to_ascii_uppercase();
@@ -173,7 +173,7 @@ impl Layout {
             };
             let block = match (number.take(), letter == upper) {
                 (None, true) => None,
-                (Some(size), false) if (1..=LARGEST_BLOCK).contains(&size) => Some(size),
+                (Some(size), false) if (1..=MAX_BLOCK).contains(&size) => Some(size),
                 (Some(_), false) => {
                     return error(format!("invalid size of the block of axis `{}`", upper));
                 }

@@ -29,10 +29,10 @@
 mod builtin;
 mod calls;
 mod declared;
+mod portable_type;
 mod regions;
 mod report;
 mod sizes;
-mod sort;
 mod walk;
 
 use passdock_plugin_api::prelude::*;

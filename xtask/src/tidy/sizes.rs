@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{File, crates, tables};
 
 /// The maximum number of files in a folder, without its sub-folders.
-const MOST_FILES: usize = 16;
+const MAX_FILES: usize = 16;
 
 pub(super) fn offences(metadata: &Value, files: &[File], page: &str) -> Result<Vec<String>> {
     let rows = tables::rows(page, "Catalogs")?;
@@ -26,10 +26,8 @@ pub(super) fn offences(metadata: &Value, files: &[File], page: &str) -> Result<V
         }
     }
     for (folder, count) in &folders {
-        if *count > MOST_FILES && !catalogs.contains(folder.as_str()) {
-            offences.push(format!(
-                "{folder} has {count} files, more than {MOST_FILES}"
-            ));
+        if *count > MAX_FILES && !catalogs.contains(folder.as_str()) {
+            offences.push(format!("{folder} has {count} files, more than {MAX_FILES}"));
         }
     }
     for catalog in catalogs {
@@ -70,7 +68,7 @@ fn folder(path: &str, sources: &[&File]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{File, MOST_FILES, offences};
+    use super::{File, MAX_FILES, offences};
     use serde_json::json;
 
     fn check(files: &[(String, String)], catalog: &str) -> Vec<String> {
@@ -96,10 +94,10 @@ mod tests {
             let root = ("a.rs".to_owned(), "#[cfg(test)]\nmod tests;\n".to_owned());
             empty.chain([root]).collect()
         };
-        assert_eq!(check(&files(MOST_FILES - 1), "krate/src/b").len(), 1);
-        assert!(check(&files(MOST_FILES), "krate/src/a").is_empty());
+        assert_eq!(check(&files(MAX_FILES - 1), "krate/src/b").len(), 1);
+        assert!(check(&files(MAX_FILES), "krate/src/a").is_empty());
         assert_eq!(
-            check(&files(MOST_FILES), "krate/src/b"),
+            check(&files(MAX_FILES), "krate/src/b"),
             [
                 "krate/src/a has 17 files, more than 16",
                 "the table of catalogs lists krate/src/b, which is not a folder"

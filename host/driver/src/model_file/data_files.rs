@@ -183,14 +183,14 @@ fn replaced(model: &Path, owned: &[&str], locations: &[String]) -> io::Result<Ve
 /// Returns `true` if a directory may have a file with one of these locations, with or without a hash. Also returns
 /// `true` for a directory with many files: listing it for each model of a batch would take too long.
 fn any_exists(dir: &Path, owned: &[&str]) -> bool {
-    const MOST_LISTED: usize = 1024;
+    const MAX_LISTED: usize = 1024;
     let owned: FxHashSet<PathBuf> = owned.iter().map(normal).collect();
     let parents: FxHashSet<&Path> = owned.iter().filter_map(|name| name.parent()).collect();
     parents.into_iter().any(|parent| {
         let is_listed = |name: &str| owned.contains(&parent.join(without_hash(name)));
         match fs::read_dir(dir.join(parent)) {
             Ok(entries) => entries.enumerate().any(|(nth, entry)| match entry {
-                Ok(entry) if nth < MOST_LISTED => entry.file_name().to_str().is_none_or(is_listed),
+                Ok(entry) if nth < MAX_LISTED => entry.file_name().to_str().is_none_or(is_listed),
                 _ => true,
             }),
             Err(error) => error.kind() != io::ErrorKind::NotFound,
@@ -213,7 +213,7 @@ fn read(path: &Path) -> io::Result<Option<Module>> {
 /// reproducer. Directories between `dir` and the data file are searched, too.
 fn is_used_by_other_model(dir: &Path, name: &Path, model: &Path) -> io::Result<bool> {
     /// Maximum size of a model file. Larger files aren't models.
-    const LARGEST: u64 = 1 << 31;
+    const MAX_SIZE: u64 = 1 << 31;
     let inner = name.ancestors().skip(1).map(|inner| dir.join(inner));
     let mut dirs: Vec<PathBuf> = inner.filter(|dir| dir.is_dir()).collect();
     let data = dir.join(name);
@@ -226,7 +226,7 @@ fn is_used_by_other_model(dir: &Path, name: &Path, model: &Path) -> io::Result<b
             if known.is_dir() && path.join(super::REPRODUCER).is_file() {
                 dirs.push(path);
             } else if known.is_file()
-                && known.len() <= LARGEST
+                && known.len() <= MAX_SIZE
                 && path != data
                 && path != model
                 && mentions(&path, name)?

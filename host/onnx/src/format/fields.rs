@@ -32,9 +32,9 @@ pub(crate) fn name_of(message: Message<'_>, number: u32) -> Option<&[u8]> {
 
 /// Returns a name of the file in quotes. Invalid UTF-8 is replaced, and a long name is shortened.
 pub(crate) fn quoted(name: &[u8]) -> String {
-    const MOST: usize = 200;
-    let dots = if name.len() > MOST { "…" } else { "" };
-    let name = String::from_utf8_lossy(&name[..name.len().min(MOST)]);
+    const MAX_LEN: usize = 200;
+    let dots = if name.len() > MAX_LEN { "…" } else { "" };
+    let name = String::from_utf8_lossy(&name[..name.len().min(MAX_LEN)]);
     format!("'{}{dots}'", name.escape_debug())
 }
 

@@ -16,7 +16,7 @@ use crate::layout::names::numbered;
 const MERGED_FROM: &str = "passdock.merged_from";
 
 /// The maximum number of these names.
-const MOST_SOURCES: usize = 64;
+const MAX_SOURCES: usize = 64;
 
 impl<'w> FunctionWriter<'w> {
     /// Returns the name of an op's node.
@@ -139,7 +139,7 @@ impl<'w> FunctionWriter<'w> {
         let names = before
             .chain(sources)
             .filter(|name| seen.insert(*name))
-            .take(MOST_SOURCES);
+            .take(MAX_SOURCES);
         let names: Vec<&str> = names.collect();
         pairs.push((MERGED_FROM.into(), names.join("\n").into()));
         pairs

@@ -15,7 +15,7 @@ use crate::diff::PairedOp;
 use crate::queries::node_names;
 
 /// The maximum number of ops that are followed at once.
-const MOST_OPS: usize = 64;
+const MAX_OPS: usize = 64;
 
 /// The runs of passes through which an op is followed.
 pub(super) struct Trail<'r> {
@@ -40,7 +40,7 @@ impl Trail<'_> {
                 before.extend(self.before(run, op, &mut here)?);
             }
             let mut unique = FxHashSet::default();
-            before.retain(|op| unique.len() < MOST_OPS && unique.insert(op.clone()));
+            before.retain(|op| unique.len() < MAX_OPS && unique.insert(op.clone()));
             ops = before;
             steps.splice(0..0, here);
         }

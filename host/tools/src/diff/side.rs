@@ -13,11 +13,11 @@ use rustc_hash::FxHashMap;
 use crate::queries::node_names;
 
 /// The maximum length of a text in the report, in characters.
-const LONGEST: usize = 160;
+const MAX_LINE_LEN: usize = 160;
 /// The maximum length of a constant's data in the report, in characters.
-const LONGEST_DATA: usize = 64;
+const MAX_DATA_LEN: usize = 64;
 /// The maximum number of results of an op that are named.
-const MOST_RESULTS: usize = 3;
+const MAX_RESULTS: usize = 3;
 
 /// A value definition or a terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -172,7 +172,7 @@ impl<'f> Side<'f> {
 
     /// Returns the text of an op's line.
     pub(super) fn op_text(&self, op: OpId) -> String {
-        shortened(self.pieces().op(op), LONGEST)
+        shortened(self.pieces().op(op), MAX_LINE_LEN)
     }
 
     /// Returns the beginning of an op's line: `%y = onnx.Relu`.
@@ -182,7 +182,7 @@ impl<'f> Side<'f> {
             return kind.to_owned();
         }
         let mut results = self.f.results(op);
-        let named = results.by_ref().take(MOST_RESULTS);
+        let named = results.by_ref().take(MAX_RESULTS);
         let named: Vec<String> = named.map(|result| self.value_text(result)).collect();
         match (named.is_empty(), results.len()) {
             (true, _) => match self.f.operand(op, 0).option() {
@@ -210,7 +210,7 @@ impl<'f> Side<'f> {
     pub(super) fn attr_text(&self, op: OpId, attr: &Attr) -> String {
         match attr.kind {
             AttrKind::NONE => "no default".to_owned(),
-            _ => shortened(self.whole_attr(op, attr), LONGEST),
+            _ => shortened(self.whole_attr(op, attr), MAX_LINE_LEN),
         }
     }
 
@@ -218,10 +218,10 @@ impl<'f> Side<'f> {
     pub(super) fn constant_text(&self, id: ConstId) -> String {
         let (f, data) = (self.f, self.f.constant_data(id));
         // Long data isn't printed, since it would be discarded.
-        let is_short = data.len() <= LONGEST_DATA as u64 * 2 || data.storage() == Storage::SPLAT;
+        let is_short = data.len() <= MAX_DATA_LEN as u64 * 2 || data.storage() == Storage::SPLAT;
         let whole = is_short.then(|| self.pieces().constant(id));
         let is_shown = |text: &String| {
-            (1..=LONGEST_DATA).contains(&text.chars().count()) && !text.contains("elided(")
+            (1..=MAX_DATA_LEN).contains(&text.chars().count()) && !text.contains("elided(")
         };
         whole
             .filter(is_shown)

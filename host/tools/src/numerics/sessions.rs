@@ -94,8 +94,8 @@ pub(super) fn run_all(
 
 /// Shortens a message to one line.
 fn short(message: &str) -> String {
-    const LONGEST: usize = 400;
+    const MAX_LEN: usize = 400;
     let parts: Vec<&str> = message.split_whitespace().collect();
     let line = parts.join(" ");
-    terminal::shortened(line.trim_end_matches('.').to_owned(), LONGEST)
+    terminal::shortened(line.trim_end_matches('.').to_owned(), MAX_LEN)
 }

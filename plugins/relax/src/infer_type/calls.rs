@@ -7,7 +7,7 @@ use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record;
 
-use super::sort::Sort;
+use super::portable_type::PortableType;
 use crate::shared::attr_params::{AttrParams, Bindings, bind};
 use crate::shared::read::{between, with_nested};
 
@@ -29,7 +29,7 @@ pub(crate) struct Call {
 /// An operand of a call.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Operand {
-    pub sort: Sort,
+    pub portable: PortableType,
     /// The elements, if the operand is a constant that may be a shape.
     elements: Option<Vec<u8>>,
 }
@@ -38,9 +38,9 @@ pub(crate) struct Operand {
 pub(crate) struct Calls {
     functions: HashMap<SymbolId, u32>,
     /// Result types, by call.
-    pub(crate) results: HashMap<Call, Vec<Sort>>,
+    pub(crate) results: HashMap<Call, Vec<PortableType>>,
     /// The common types of the operands of all calls, by callee.
-    pub(crate) params: HashMap<SymbolId, Vec<Sort>>,
+    pub(crate) params: HashMap<SymbolId, Vec<PortableType>>,
     /// The functions that contain copies, by opset imports.
     copies: HashMap<Vec<(String, i64)>, SymbolId>,
     /// The remaining number of ops that may be copied.
@@ -87,11 +87,11 @@ impl Calls {
     pub(crate) fn call(f: &Function, op: OpId, callee: SymbolId) -> Call {
         let operand = |index| match f.operand(op, index) {
             Some(value) => Operand {
-                sort: Sort::from_value(f, value),
+                portable: PortableType::from_value(f, value),
                 elements: elements(f, value),
             },
             None => Operand {
-                sort: Sort::Unknown,
+                portable: PortableType::Unknown,
                 elements: None,
             },
         };
@@ -108,13 +108,17 @@ impl Calls {
 
     /// Merges the operand types of a call into those of all calls.
     pub(crate) fn note(&mut self, call: &Call) {
-        let sorts = || call.operands.iter().map(|operand| &operand.sort);
+        let portable_types = || call.operands.iter().map(|operand| &operand.portable);
         match self.params.get_mut(&call.callee) {
             Some(params) => {
-                let both = params.iter().zip(sorts());
+                let both = params.iter().zip(portable_types());
                 *params = both.map(|(a, b)| a.common(b)).collect();
             }
-            None => _ = self.params.insert(call.callee, sorts().cloned().collect()),
+            None => {
+                _ = self
+                    .params
+                    .insert(call.callee, portable_types().cloned().collect())
+            }
         }
     }
 
@@ -146,12 +150,13 @@ impl Calls {
             before: OpId::NONE,
         };
         // An op without semantics defines the arguments of the copy.
-        let types: Result<Vec<TypeId>, _> = call.operands.iter().map(|o| o.sort.write(f)).collect();
+        let types: Result<Vec<TypeId>, _> =
+            call.operands.iter().map(|o| o.portable.write(f)).collect();
         let start = f.create_op(OpBuilder::new("relax.infer_type.start").results(types?), at)?;
         let mut args = f.results(start).to_vec();
         for (arg, operand) in args.iter_mut().zip(&call.operands) {
             if let Some(elements) = &operand.elements {
-                let ty = operand.sort.write(f)?;
+                let ty = operand.portable.write(f)?;
                 *arg = f.add_constant(&ConstantSpec::new(ty, elements))?;
             }
         }
@@ -239,7 +244,7 @@ fn clear_declared_symbols(
             values.extend(f.args(region));
         }
         for value in values.into_iter().filter(|value| !operands.contains(value)) {
-            let known = Sort::from_value(f, value);
+            let known = PortableType::from_value(f, value);
             let plain = known.without_symbols();
             if known != plain {
                 plain.assign(f, value)?;

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use passdock_plugin_api::prelude::*;
 
-use super::sort::{Sort, sorts};
+use super::portable_type::{PortableType, portable_types};
 use crate::shared::retype::retype;
 
 /// The values whose declared types aren't reliable.
@@ -46,7 +46,7 @@ impl Declared {
         f: &mut Function,
         cx: &PassContext,
         op: OpId,
-    ) -> Result<Option<Vec<Sort>>, EditError> {
+    ) -> Result<Option<Vec<PortableType>>, EditError> {
         let results = f.results(op).to_vec();
         let known: Vec<TypeId> = results.iter().map(|&value| f.type_id(value)).collect();
         let unknown = f.add_type(&TypeSpec::unknown())?;
@@ -54,11 +54,11 @@ impl Declared {
             f.set_type(value, unknown)?;
         }
         let is_inferred = cx.infer(f, op).is_ok();
-        let sorts = sorts(f, &results);
+        let portable_types = portable_types(f, &results);
         for (&value, &ty) in results.iter().zip(&known) {
             retype(f, value, ty)?;
         }
-        Ok(is_inferred.then_some(sorts))
+        Ok(is_inferred.then_some(portable_types))
     }
 
     /// Sets the types of such values among an op's results, with declared names of sizes. The symbols in `inner` are
@@ -67,20 +67,20 @@ impl Declared {
         &self,
         f: &mut Function,
         op: OpId,
-        sorts: &[Sort],
-        declared: &[Sort],
+        portable_types: &[PortableType],
+        declared: &[PortableType],
         inner: &HashSet<i64>,
     ) -> Result<(), EditError> {
         let results = f.results(op).to_vec();
-        for ((value, sort), declared) in results.into_iter().zip(sorts).zip(declared) {
+        for ((value, portable), declared) in results.into_iter().zip(portable_types).zip(declared) {
             if !self.values.contains(&value) {
                 continue;
             }
-            let sort = sort.without(&|symbol| inner.contains(&symbol));
+            let portable = portable.without(&|symbol| inner.contains(&symbol));
             let is_known = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_none();
-            let sort = sort.named_as(declared, &is_known);
-            if sort != Sort::from_value(f, value) {
-                sort.assign(f, value)?;
+            let portable = portable.named_as(declared, &is_known);
+            if portable != PortableType::from_value(f, value) {
+                portable.assign(f, value)?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use super::sort::Sort;
+use super::portable_type::PortableType;
 use crate::shared::read::axis_in;
 
 /// The values that flow into a region's argument: in the first iteration, and in later ones.
@@ -14,9 +14,9 @@ pub(crate) struct Inflow {
     /// The index of the operand that the argument is, or is a part of.
     pub operand: usize,
     /// The declared type.
-    pub declared: Sort,
+    pub declared: PortableType,
     /// The type in the first iteration.
-    pub first: Sort,
+    pub first: PortableType,
     /// The region and the index of the operand of its `yield` that flows into the argument in the next iteration.
     pub next: Option<(RegionId, usize)>,
 }
@@ -38,7 +38,7 @@ pub(crate) fn inflows(f: &Function, op: OpId) -> Vec<Inflow> {
 
 /// The inflows of a loop: the iteration number, the condition, and loop-carried values.
 fn loop_inflow(f: &Function, op: OpId, body: RegionId, arg: ValueId) -> Option<Inflow> {
-    let scalar = |dtype| Sort::Tensor(dtype, Some(Vec::new()));
+    let scalar = |dtype| PortableType::Tensor(dtype, Some(Vec::new()));
     Some(match f.index(arg) {
         0 => Inflow::once(f, arg, scalar(DType::I64)),
         1 => Inflow::once(f, arg, scalar(DType::BOOL)),
@@ -69,33 +69,34 @@ fn scan_inflow(f: &Function, op: OpId, body: RegionId, arg: ValueId) -> Option<I
 /// The inflows of a map: an element of each sequence, and the other operands.
 fn sequence_inflow(f: &Function, op: OpId, _body: RegionId, arg: ValueId) -> Option<Inflow> {
     let first = match operand(f, op, f.index(arg)) {
-        Sort::Compound(TypeKind::SEQUENCE, mut items) => items.pop()?,
+        PortableType::Compound(TypeKind::SEQUENCE, mut items) => items.pop()?,
         other => other,
     };
     Some(Inflow::once(f, arg, first))
 }
 
-fn operand(f: &Function, op: OpId, index: usize) -> Sort {
-    f.operand(op, index)
-        .map_or(Sort::Unknown, |value| Sort::from_value(f, value))
+fn operand(f: &Function, op: OpId, index: usize) -> PortableType {
+    f.operand(op, index).map_or(PortableType::Unknown, |value| {
+        PortableType::from_value(f, value)
+    })
 }
 
 /// Returns the type of a slice: a tensor without one dim.
-fn slice_of(sort: Sort, axis: i64) -> Sort {
-    let Sort::Tensor(dtype, Some(mut dims)) = sort else {
-        return sort;
+fn slice_of(portable: PortableType, axis: i64) -> PortableType {
+    let PortableType::Tensor(dtype, Some(mut dims)) = portable else {
+        return portable;
     };
     let axis = axis_in(axis, dims.len());
     let removed = axis.map(|axis| dims.remove(axis));
-    Sort::Tensor(dtype, removed.map(|_| dims))
+    PortableType::Tensor(dtype, removed.map(|_| dims))
 }
 
 impl Inflow {
-    fn once(f: &Function, arg: ValueId, first: Sort) -> Inflow {
+    fn once(f: &Function, arg: ValueId, first: PortableType) -> Inflow {
         Inflow {
             arg,
             operand: f.index(arg),
-            declared: Sort::from_value(f, arg),
+            declared: PortableType::from_value(f, arg),
             first,
             next: None,
         }

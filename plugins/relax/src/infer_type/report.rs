@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use passdock_plugin_api::prelude::*;
 
+use super::portable_type::PortableType;
 use super::regions::Inflow;
-use super::sort::Sort;
 use crate::shared::read::redeclare;
 
 const CODE: &str = "relax::infer-type";
@@ -69,7 +69,7 @@ pub(crate) fn contradiction(
     let results = f.results(op).iter().zip(known);
     let is_other = |(&value, &known): (&ValueId, &TypeId)| {
         f.type_id(value) != known
-            && Sort::from_type(f, known).contradicts(&Sort::from_value(f, value))
+            && PortableType::from_type(f, known).contradicts(&PortableType::from_value(f, value))
     };
     let index = results.clone().position(is_other)?;
     let value = f.results(op)[index];
@@ -80,7 +80,9 @@ pub(crate) fn contradiction(
 pub(crate) fn narrowed(f: &Function, op: OpId, known: &[TypeId], reports: &mut Vec<Diagnostic>) {
     for (index, (&value, &known)) in f.results(op).iter().zip(known).enumerate() {
         let is = f.type_id(value);
-        if is == known || !Sort::from_type(f, known).narrows(&Sort::from_type(f, is)) {
+        if is == known
+            || !PortableType::from_type(f, known).narrows(&PortableType::from_type(f, is))
+        {
             continue;
         }
         let why = ", which does not hold for all inputs";
@@ -114,7 +116,7 @@ pub(crate) fn check_yields(
         return Ok(());
     };
     let contradicts = |f: &Function, ty: TypeId, value: ValueId| {
-        Sort::from_type(f, ty).contradicts(&Sort::from_value(f, value))
+        PortableType::from_type(f, ty).contradicts(&PortableType::from_value(f, value))
     };
     let is_invalid =
         (f.ports(region).zip(f.operands(last))).any(|(port, value)| contradicts(f, port.ty, value));
@@ -128,7 +130,7 @@ pub(crate) fn check_yields(
         let [is, declared] = [f.type_of(value), f.ty(ty)].map(|ty| ty.to_string());
         // A size without a name in the model doesn't get one in the interface.
         let is_invented = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
-        let sort = Sort::from_value(f, value).without(&is_invented);
+        let portable = PortableType::from_value(f, value).without(&is_invented);
         if !is_reported.contains(&value) {
             let message = format!("result has type {is}, but {declared} is declared");
             let position = OpSpan::operand(last, index).within(f);
@@ -141,7 +143,7 @@ pub(crate) fn check_yields(
                 None => invalid_op,
             });
         }
-        Ok((sort.write(f)?, value))
+        Ok((portable.write(f)?, value))
     })
 }
 
@@ -170,7 +172,9 @@ pub(crate) fn check_inflow(f: &Function, op: OpId, inflow: &Inflow) -> Option<Di
 pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec<Diagnostic> {
     let report = |(index, &param): (usize, &ValueId)| {
         let value = caller.operand(op, index)?;
-        if !Sort::from_value(callee, param).contradicts(&Sort::from_value(caller, value)) {
+        if !PortableType::from_value(callee, param)
+            .contradicts(&PortableType::from_value(caller, value))
+        {
             return None;
         }
         let (is, declared) = (caller.type_of(value), callee.type_of(param));

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{CallGraph, DimKind, Type};
 
-use super::sort::{Size, Sort};
+use super::portable_type::{PortableDim, PortableType};
 use crate::shared::retype::retype;
 
 /// A supply of symbols that no function has.
@@ -30,7 +30,7 @@ pub(crate) struct Symbols {
 pub(crate) struct RemovedSymbols {
     value: ValueId,
     ty: TypeId,
-    sort: Sort,
+    portable: PortableType,
 }
 
 impl Fresh {
@@ -106,10 +106,14 @@ impl Symbols {
             if symbols.is_empty() {
                 continue;
             }
-            let (ty, sort) = (f.type_id(value), Sort::from_value(f, value));
+            let (ty, portable) = (f.type_id(value), PortableType::from_value(f, value));
             let is_weak = |symbol: i64| symbols.iter().any(|weak| i64::from(weak.0) == symbol);
-            sort.without(&is_weak).assign(f, value)?;
-            kept.push(RemovedSymbols { value, ty, sort });
+            portable.without(&is_weak).assign(f, value)?;
+            kept.push(RemovedSymbols {
+                value,
+                ty,
+                portable,
+            });
         }
         Ok(kept)
     }
@@ -132,28 +136,32 @@ impl Symbols {
             if old.is_none() && inner.is_empty() && is_declared(f.type_of(value)) {
                 continue;
             }
-            let found = Sort::from_value(f, value);
+            let found = PortableType::from_value(f, value);
             let mut named = found.without(&is_inner);
-            if let Sort::Tensor(_, Some(sizes)) = &mut named {
-                let known = match old.map(|old| &old.sort) {
-                    Some(Sort::Tensor(_, Some(known))) if known.len() == sizes.len() => &known[..],
+            if let PortableType::Tensor(_, Some(sizes)) = &mut named {
+                let known = match old.map(|old| &old.portable) {
+                    Some(PortableType::Tensor(_, Some(known))) if known.len() == sizes.len() => {
+                        &known[..]
+                    }
                     _ => &[],
                 };
                 for (at, size) in sizes.iter_mut().enumerate() {
-                    if *size != Size::Unknown {
+                    if *size != PortableDim::Unknown {
                         continue;
                     }
-                    let had = known.get(at).filter(|known| **known != Size::Unknown);
+                    let had = known
+                        .get(at)
+                        .filter(|known| **known != PortableDim::Unknown);
                     *size = match had.filter(|had| !had.mentions(&is_inner)) {
                         Some(had) => had.clone(),
-                        None => Size::Symbol(fresh.symbol(f)?),
+                        None => PortableDim::Symbol(fresh.symbol(f)?),
                     };
                     self.note(f, value, size);
                 }
             }
             match old {
-                // The original id preserves information that a `Sort` doesn't have.
-                Some(old) if old.sort == named => retype(f, value, old.ty)?,
+                // The original id preserves information that a `PortableType` doesn't have.
+                Some(old) if old.portable == named => retype(f, value, old.ty)?,
                 _ if named == found => {}
                 _ if found.without(&is_inner) == found => {
                     let ty = named.write(f)?;
@@ -165,7 +173,7 @@ impl Symbols {
         Ok(())
     }
 
-    fn note(&mut self, f: &Function, value: ValueId, size: &Size) {
+    fn note(&mut self, f: &Function, value: ValueId, size: &PortableDim) {
         if region_of(f, value).is_some_and(|region| region != f.body()) {
             self.inside.extend(size.symbols());
         }

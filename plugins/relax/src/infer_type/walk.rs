@@ -11,13 +11,13 @@ use passdock_plugin_api::prelude::*;
 use super::builtin;
 use super::calls::{Call, Calls};
 use super::declared::Declared;
+use super::portable_type::{PortableType, portable_types};
 use super::regions::{Inflow, inflows};
 use super::report::{
     called_with, check_inflow, check_yields, contradiction, first_narrowed, invalid_op, malformed,
     narrowed,
 };
 use super::sizes::{Fresh, Symbols};
-use super::sort::{Sort, sorts};
 use crate::shared::retype::retype;
 
 /// The maximum number of rounds that try types of loop-carried values. After that, their sizes are unknown.
@@ -61,7 +61,7 @@ struct PendingCall {
     call: Call,
     results: Vec<ValueId>,
     /// The declared types of the callee's results, without symbols.
-    declared: Vec<Sort>,
+    declared: Vec<PortableType>,
 }
 
 enum Step {
@@ -120,17 +120,17 @@ impl Inference {
         cx: &PassContext,
         name: SymbolId,
     ) -> Result<(), EditError> {
-        if let Some(sorts) = self.calls.params.get(&name).cloned() {
+        if let Some(portable_types) = self.calls.params.get(&name).cloned() {
             let f = m.edit(name)?;
-            for (param, sort) in f.params().to_vec().into_iter().zip(sorts) {
-                let sort = sort.without(&invented(f));
-                let known = Sort::from_value(f, param);
+            for (param, portable) in f.params().to_vec().into_iter().zip(portable_types) {
+                let portable = portable.without(&invented(f));
+                let known = PortableType::from_value(f, param);
                 // A declared type that may be right is kept; mismatches are reported at the calls.
-                if known.narrows(&sort) && !known.contradicts(&sort) {
-                    let sort = sort.over(&known, &invented(f));
-                    sort.assign(f, param)?;
+                if known.narrows(&portable) && !known.contradicts(&portable) {
+                    let portable = portable.over(&known, &invented(f));
+                    portable.assign(f, param)?;
                 } else {
-                    let ty = sort.write(f)?;
+                    let ty = portable.write(f)?;
                     let _ = f.set_type(param, ty);
                 }
             }
@@ -179,7 +179,8 @@ impl Inference {
             return Ok(());
         };
         let given = callee.ports(callee.body());
-        let declared = given.map(|port| Sort::from_type(&callee, port.ty).without_symbols());
+        let declared =
+            given.map(|port| PortableType::from_type(&callee, port.ty).without_symbols());
         self.open.insert(call.callee);
         let pending = PendingCall {
             op,
@@ -217,16 +218,24 @@ impl Inference {
         let declared = pending
             .declared
             .iter()
-            .chain(std::iter::repeat(&Sort::Unknown));
-        let results = sorts(f, &pending.results).into_iter().zip(declared);
-        let sorts: Vec<Sort> = results
+            .chain(std::iter::repeat(&PortableType::Unknown));
+        let results = portable_types(f, &pending.results)
+            .into_iter()
+            .zip(declared);
+        let portable_types: Vec<PortableType> = results
             .map(|(found, declared)| found.or(declared))
             .collect();
         let Some(caller) = self.frames.last_mut() else {
             return Ok(());
         };
         let f = m.edit(caller.function)?;
-        caller.set_results(f, &mut self.fresh, pending.op, &sorts, &HashSet::new())?;
+        caller.set_results(
+            f,
+            &mut self.fresh,
+            pending.op,
+            &portable_types,
+            &HashSet::new(),
+        )?;
         if let Some(first) = frame.diagnostics.first() {
             let callee = f.text(pending.call.callee);
             let position = OpSpan::op(pending.op).within(f);
@@ -235,7 +244,7 @@ impl Inference {
                 .diagnostics
                 .push(in_call.at(position).code("relax::infer-type"));
         }
-        self.calls.results.insert(pending.call, sorts);
+        self.calls.results.insert(pending.call, portable_types);
         Ok(())
     }
 }
@@ -291,8 +300,8 @@ impl Frame {
                     if let Some(callee) = calls.callee(f, op) {
                         let call = Calls::call(f, op, callee);
                         match calls.results.get(&call) {
-                            Some(sorts) => {
-                                self.set_results(f, fresh, op, sorts, &HashSet::new())?
+                            Some(portable_types) => {
+                                self.set_results(f, fresh, op, portable_types, &HashSet::new())?
                             }
                             None => return Ok(Pause::Call(op, call)),
                         }
@@ -330,7 +339,9 @@ impl Frame {
     ) -> Result<(), EditError> {
         match builtin::results(f, op) {
             None => {}
-            Some(Ok(sorts)) => return self.set_results(f, fresh, op, &sorts, inner),
+            Some(Ok(portable_types)) => {
+                return self.set_results(f, fresh, op, &portable_types, inner);
+            }
             Some(Err(message)) => {
                 self.diagnostics.push(invalid_op(f, op, message));
                 return Ok(());
@@ -350,14 +361,15 @@ impl Frame {
         let results = f.results(op).to_vec();
         let concerns = self.declared.concerns(f, op);
         let declared = if concerns {
-            sorts(f, &results)
+            portable_types(f, &results)
         } else {
             Vec::new()
         };
         let kept = self.symbols.forget(f, &results)?;
         self.infer_by_definition(f, cx, op);
-        if concerns && let Some(sorts) = Declared::inferred(f, cx, op)? {
-            self.declared.name(f, op, &sorts, &declared, inner)?;
+        if concerns && let Some(portable_types) = Declared::inferred(f, cx, op)? {
+            self.declared
+                .name(f, op, &portable_types, &declared, inner)?;
         }
         self.symbols.name(f, fresh, &results, &kept, inner)
     }
@@ -391,33 +403,39 @@ impl Frame {
         f: &mut Function,
         fresh: &mut Fresh,
         op: OpId,
-        sorts: &[Sort],
+        portable_types: &[PortableType],
         inner: &HashSet<i64>,
     ) -> Result<(), EditError> {
         let results = f.results(op).to_vec();
         self.record(f, &results);
         let known: Vec<TypeId> = results.iter().map(|&value| f.type_id(value)).collect();
-        let declared = super::sort::sorts(f, &results);
+        let declared = super::portable_type::portable_types(f, &results);
         let kept = self.symbols.forget(f, &results)?;
-        for (&value, sort) in results.iter().zip(sorts) {
-            self.refine(f, value, sort)?;
+        for (&value, portable) in results.iter().zip(portable_types) {
+            self.refine(f, value, portable)?;
         }
         self.compare(f, op, &known);
         if self.pending.is_some() {
             return Ok(());
         }
-        self.declared.name(f, op, sorts, &declared, inner)?;
+        self.declared
+            .name(f, op, portable_types, &declared, inner)?;
         self.symbols.name(f, fresh, &results, &kept, inner)
     }
 
     /// Sets the type of a value: the inferred one, and the known one where nothing is inferred.
-    fn refine(&mut self, f: &mut Function, value: ValueId, sort: &Sort) -> Result<(), EditError> {
+    fn refine(
+        &mut self,
+        f: &mut Function,
+        value: ValueId,
+        portable: &PortableType,
+    ) -> Result<(), EditError> {
         self.record(f, &[value]);
-        let known = Sort::from_value(f, value);
-        let sort = sort.over(&known, &invented(f));
-        match sort == known {
+        let known = PortableType::from_value(f, value);
+        let portable = portable.over(&known, &invented(f));
+        match portable == known {
             true => Ok(()),
-            false => sort.assign(f, value),
+            false => portable.assign(f, value),
         }
     }
 
@@ -436,7 +454,7 @@ impl Frame {
         for inflow in &mut inflows {
             self.record(f, &[inflow.arg]);
             self.symbols.forget(f, &[inflow.arg])?;
-            inflow.declared = Sort::from_value(f, inflow.arg);
+            inflow.declared = PortableType::from_value(f, inflow.arg);
             self.diagnostics.extend(check_inflow(f, op, inflow));
         }
         let (carried, once): (Vec<_>, Vec<_>) = inflows
@@ -479,11 +497,11 @@ impl Frame {
         let op = round.op;
         self.tried += 1;
         for inflow in &round.carried {
-            let sort = match round.round {
+            let portable = match round.round {
                 MAX_ROUNDS => inflow.first.without_sizes(),
                 _ => inflow.first.clone(),
             };
-            let _ = self.refine(f, inflow.arg, &sort);
+            let _ = self.refine(f, inflow.arg, &portable);
         }
         self.steps.push(Step::Round(round));
         self.enter_ops(f, op);
@@ -499,8 +517,10 @@ impl Frame {
                 let last = f.terminator(region)?;
                 f.operand(last, index)
             });
-            let parameter = Sort::from_value(f, inflow.arg);
-            let given = given.map_or(Sort::Unknown, |value| Sort::from_value(f, value));
+            let parameter = PortableType::from_value(f, inflow.arg);
+            let given = given.map_or(PortableType::Unknown, |value| {
+                PortableType::from_value(f, value)
+            });
             let both = parameter.common(&given);
             holds &= both.over(&inflow.declared, &invented(f)) == parameter;
             inflow.first = match round.round {

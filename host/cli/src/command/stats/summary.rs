@@ -3,7 +3,7 @@
 use passdock_tools::stats::{Amount, OpsetVersion, Parameters, Stats};
 
 use super::Model;
-use super::text::{MOST, fit, more, name};
+use super::text::{MAX_ROWS, fit, more, name};
 use crate::show::{self, Facts, count, counted};
 
 /// Renders the facts, without empty lines.
@@ -58,7 +58,7 @@ fn header(model: &Model, stats: &Stats, facts: &mut Facts) {
     if let Some(version) = stats.model_version.filter(|&version| version != 0) {
         facts.add("model version", version.to_string());
     }
-    for property in stats.metadata.iter().take(MOST) {
+    for property in stats.metadata.iter().take(MAX_ROWS) {
         let (key, value) = (name(&property.key), fit(show::safe(&property.value)));
         facts.add("metadata", format!("{key} = {value}"));
     }
@@ -75,8 +75,8 @@ fn header(model: &Model, stats: &Stats, facts: &mut Facts) {
 
 /// Adds the domains for which a runtime needs custom kernels.
 fn custom_domains(stats: &Stats, facts: &mut Facts) {
-    for custom in stats.custom_domains.iter().take(MOST) {
-        let shown = custom.versions.iter().take(MOST);
+    for custom in stats.custom_domains.iter().take(MAX_ROWS) {
+        let shown = custom.versions.iter().take(MAX_ROWS);
         let mut versions: Vec<String> = shown.map(i64::to_string).collect();
         versions.extend(more(custom.versions.len()));
         let version = match versions.as_slice() {
@@ -111,7 +111,7 @@ fn ops(stats: &Stats) -> String {
 
 fn subgraphs(stats: &Stats) -> String {
     let subgraphs = &stats.subgraphs;
-    let shown = subgraphs.parents.iter().take(MOST);
+    let shown = subgraphs.parents.iter().take(MAX_ROWS);
     let mut parents: Vec<String> = shown
         .map(|holder| {
             let (op, regions) = (fit(show::safe(&holder.op)), count(holder.regions));
@@ -163,7 +163,7 @@ fn parameters(parameters: &Parameters, facts: &mut Facts) {
 }
 
 fn dynamic_dims(stats: &Stats) -> String {
-    let shown = stats.symbols.iter().take(MOST);
+    let shown = stats.symbols.iter().take(MAX_ROWS);
     let mut dims: Vec<String> = shown.map(|symbol| name(symbol)).collect();
     dims.extend(more(stats.symbols.len()));
     if stats.unknown_dims > 0 {
@@ -175,7 +175,7 @@ fn dynamic_dims(stats: &Stats) -> String {
 
 /// Renders opset versions by domain.
 pub(super) fn opsets(opsets: &[OpsetVersion]) -> String {
-    let shown = opsets.iter().take(MOST);
+    let shown = opsets.iter().take(MAX_ROWS);
     let mut all: Vec<String> = shown
         .map(|opset| match opset.domain.as_str() {
             "" => format!("ai.onnx {}", opset.version),

@@ -9,7 +9,7 @@ use passdock_tools::stats::{
 
 use super::Model;
 use super::summary::opsets;
-use super::text::{MOST, fit, more, name};
+use super::text::{MAX_ROWS, fit, more, name};
 use crate::show::{self, TextTable, count};
 
 /// Renders the tables that have rows.
@@ -34,7 +34,7 @@ fn listed<T, const N: usize>(
     row: impl Fn(&T) -> [String; N],
 ) -> String {
     let table =
-        TextTable::from_rows(columns, items.iter().take(MOST).map(row)).within(show::columns());
+        TextTable::from_rows(columns, items.iter().take(MAX_ROWS).map(row)).within(show::columns());
     let more = more(items.len()).map(|more| more + "\n");
     table.render() + &more.unwrap_or_default()
 }

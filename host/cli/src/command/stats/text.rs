@@ -5,13 +5,13 @@ use passdock::terminal;
 use crate::show::{self, count};
 
 /// Maximum number of entries shown for a list. The JSON has all.
-pub(super) const MOST: usize = 40;
+pub(super) const MAX_ROWS: usize = 40;
 /// Maximum number of characters of a name or value.
-const MOST_CHARACTERS: usize = 100;
+const MAX_CHARS: usize = 100;
 
 /// Returns the line that reports how many entries of a list are hidden.
 pub(super) fn more(entries: usize) -> Option<String> {
-    let hidden = entries.checked_sub(MOST).filter(|&hidden| hidden > 0)?;
+    let hidden = entries.checked_sub(MAX_ROWS).filter(|&hidden| hidden > 0)?;
     let hidden = count(hidden as u64);
     Some(format!("… and {hidden} more (--json has all)"))
 }
@@ -23,5 +23,5 @@ pub(super) fn name(name: &str) -> String {
 
 /// Truncates a string to fit on a line.
 pub(super) fn fit(text: String) -> String {
-    terminal::shortened(text, MOST_CHARACTERS)
+    terminal::shortened(text, MAX_CHARS)
 }

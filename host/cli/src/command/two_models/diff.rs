@@ -16,11 +16,11 @@ use crate::args::DiffArgs;
 use crate::show;
 
 /// Maximum number of ops per function that are listed without `--all`. The rest are counted by kind.
-const MOST_OPS: usize = 100;
+const MAX_OPS: usize = 100;
 /// Maximum number of other items that are listed.
-const MOST: usize = 20;
+const MAX_ITEMS: usize = 20;
 /// Maximum number of users that are listed for an added or removed op.
-const MOST_USERS: usize = 4;
+const MAX_USERS: usize = 4;
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -141,13 +141,13 @@ impl Out {
         });
     }
 
-    /// Adds items under a heading. Items after the first [`MOST`] are counted.
+    /// Adds items under a heading. Items after the first [`MAX_ITEMS`] are counted.
     fn list<T>(&mut self, heading: &str, items: &[T], what: &str, show: impl Fn(&mut Self, &T)) {
         if items.is_empty() {
             return;
         }
         self.text.push_str(heading);
-        let most = if self.all { items.len() } else { MOST };
+        let most = if self.all { items.len() } else { MAX_ITEMS };
         items.iter().take(most).for_each(|item| show(self, item));
         if items.len() > most {
             let rest = items.len() - most;
@@ -157,7 +157,7 @@ impl Out {
 
     /// Adds items under a heading, or only the heading if there are many.
     fn brief<T>(&mut self, heading: &str, items: &[T], show: impl Fn(&mut Self, &T)) {
-        if items.len() <= MOST || self.all {
+        if items.len() <= MAX_ITEMS || self.all {
             return self.list(heading, items, "", show);
         }
         self.line(format!("{} (--all lists them)", heading.trim_end()));
@@ -202,7 +202,7 @@ impl Out {
             return;
         }
         self.line(format!("  ops: {}", counts(all, |op| op.change)));
-        let most = if self.all { all.len() } else { MOST_OPS };
+        let most = if self.all { all.len() } else { MAX_OPS };
         all.iter().take(most).for_each(|op| self.op(op));
         let Some(rest) = all.get(most..).filter(|rest| !rest.is_empty()) else {
             return;
@@ -287,7 +287,7 @@ impl Out {
     }
 
     fn rewired(&mut self, all: &[Rewired]) {
-        let most = if self.all { all.len() } else { MOST_USERS };
+        let most = if self.all { all.len() } else { MAX_USERS };
         for slot in all.iter().take(most) {
             let (user, operand) = (&slot.user, slot.operand);
             let (old, new) = (or_none(&slot.before), or_none(&slot.after));

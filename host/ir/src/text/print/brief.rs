@@ -15,18 +15,18 @@ pub(super) const FIRST_LINE: &str =
     "; Brief text, which cannot be parsed: names, long data and other details are omitted.\n";
 
 /// The maximum size in bytes of data, attributes and strings that are written in full.
-pub(super) const LONGEST: usize = 40;
+pub(super) const MAX_LEN: usize = 40;
 
 /// The maximum length of a line in characters, if it can be broken.
 const WIDTH: usize = 98;
 
 /// Truncates the text from `start` on, if it is long.
 pub(super) fn cut(text: &mut String, start: usize) {
-    if text.len() - start <= LONGEST {
+    if text.len() - start <= MAX_LEN {
         return;
     }
     let end = text.pop().filter(|end| matches!(end, ']' | '"'));
-    text.truncate(text.floor_char_boundary(start + LONGEST));
+    text.truncate(text.floor_char_boundary(start + MAX_LEN));
     text.push('…');
     text.extend(end);
 }

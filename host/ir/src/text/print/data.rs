@@ -99,7 +99,7 @@ impl Printer<'_, '_> {
             && let Ok(bytes) = data.bytes()
         {
             self.elements(bytes, dtype, count, single);
-            if self.out.text.len() - start <= brief::LONGEST {
+            if self.out.text.len() - start <= brief::MAX_LEN {
                 return;
             }
             self.out.text.truncate(start);

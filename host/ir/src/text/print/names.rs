@@ -33,7 +33,7 @@ pub(super) struct ValueNames {
 }
 
 /// The maximum length in bytes of a parameter's name that is kept if all values are numbered.
-const LONGEST_PARAMETER: usize = 24;
+const MAX_PARAMETER_LEN: usize = 24;
 
 impl ValueNames {
     /// Names all values: by their own names, or by numbers if they have none or `numbers_all` is set.
@@ -269,7 +269,7 @@ impl Binder<'_> {
         let parameter = || {
             record.flags & Value::KIND == Value::ARG
                 && RegionId(record.def) == self.f.body()
-                && self.f.text(record.name).len() <= LONGEST_PARAMETER
+                && self.f.text(record.name).len() <= MAX_PARAMETER_LEN
         };
         record.name.is_some() && (!self.numbers_all || parameter())
     }

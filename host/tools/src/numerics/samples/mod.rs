@@ -43,7 +43,7 @@ const SIZES: [(i64, i64); 8] = [
 /// Upper bounds of integers to try: 8 for ids, then 2 for flags and small indices.
 const BELOW: [i64; 2] = [8, 2];
 /// The maximum number of elements of a generated input.
-const MOST_ELEMENTS: u64 = 1 << 24;
+const MAX_ELEMENTS: u64 = 1 << 24;
 
 /// A guess of the open sizes and of the bound of integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,7 +101,7 @@ pub(super) fn shapes(
         });
         let shape: Vec<i64> = dims.collect();
         match Tensor::elements(&shape) {
-            Some(0..=MOST_ELEMENTS) => Ok(shape),
+            Some(0..=MAX_ELEMENTS) => Ok(shape),
             _ => {
                 let (name, ty) = (&input.name, describe(ty.dtype, shape.iter()));
                 Err(format!("input `{name}` is too large to generate: {ty}"))
@@ -125,7 +125,7 @@ pub(super) fn apart(
         |at, size| if at == 0 { size.max(2) } else { 1 },
         |at, size| size + at as i64,
     ];
-    const MOST_NAMES: usize = 4;
+    const MAX_NAMES: usize = 4;
     let has = |dim: &PortDim, symbol: &str| matches!(dim, PortDim::Symbol(name) if name == symbol);
     let dims_of = |input: &ModelPort| input.ty.clone().map_or(Vec::new(), |ty| ty.dims);
     let users = |symbol: &str| -> Vec<usize> {
@@ -136,7 +136,7 @@ pub(super) fn apart(
     symbols.retain(|symbol| is_name(symbol) && !dims.contains_key(*symbol));
     symbols.retain(|symbol| users(symbol).len() > 1);
     let mut all = Vec::new();
-    for symbol in symbols.into_iter().take(MOST_NAMES) {
+    for symbol in symbols.into_iter().take(MAX_NAMES) {
         for sizes in SIZES {
             let mut shapes = shapes.to_vec();
             for (at, input) in users(symbol).into_iter().enumerate() {

@@ -14,7 +14,7 @@ pub(super) static RULES: Rules = rules! {
     rule slice_of_pad {
         %inner = onnx.Pad(%x, %rest...)
         %outer = onnx.Slice(%inner, %more...)
-    } => less;
+    } => fold_slice_into_pad;
     rule pad_of_slice {
         %inner = onnx.Slice(%x, %rest...)
         %outer = onnx.Pad(%inner, %more...)
@@ -67,7 +67,7 @@ fn merge_pads(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Merges a `Slice` into the `Pad` before it if, at each end, it removes only padding or at least all of it.
-fn less(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn fold_slice_into_pad(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.op("inner"));
     let mut pads = pads(f, inner)?;

@@ -13,11 +13,11 @@ pub(super) static RULES: Rules = rules! {
     rule view_of_gather {
         %inner = onnx.Gather(%x, %at)
         %outer = onnx.Squeeze|onnx.Unsqueeze(%inner, %axes...)
-    } => gather_so;
+    } => fold_view_into_gather;
     rule squeeze_of_slice {
         %inner = onnx.Slice(%x, %rest...)
         %outer = onnx.Squeeze(%inner, %axes...)
-    } => gather_instead;
+    } => slice_to_gather;
     rule shape_of_cast {
         onnx.Shape(onnx.Cast(%x)) {start = $start, end = $end} => onnx.Shape(%x) {start = $start, end = $end}
     }
@@ -194,7 +194,7 @@ fn merge_slices(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Folds a `Squeeze` or `Unsqueeze` into a `Gather` of one constant index by changing the rank of the index.
-fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn fold_view_into_gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.op("inner"), m.op("outer"));
     let (at, takes_away) = (m.value(f, "at"), f.name(outer) == "onnx.Squeeze");
@@ -221,7 +221,7 @@ fn gather_so(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Replaces a `Slice` of one element and a `Squeeze` of its axis with a `Gather`.
-fn gather_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn slice_to_gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner) = (m.value(f, "x"), m.op("inner"));
     let rank = f.rank(x).ok_or(NoMatch)?;

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::slices;
-use super::transposes::twin;
+use super::transposes::find_equal_op;
 use crate::rules::shared::pads::pads;
 use crate::shared::read::{
     self, axes_in, axis, int_or, ints_of, is, is_any, like, operand, with_axes,
@@ -119,8 +119,8 @@ pub(super) fn moved(
         let axis = axis(0)?;
         let mut operands: Vec<ValueId> = f.operands(op).collect();
         operands[0] = value;
-        if let Some(twin) = twin(f, root, op, &operands, Some(axis)) {
-            return Ok(r.function().result(twin, index));
+        if let Some(equal_op) = find_equal_op(f, root, op, &operands, Some(axis)) {
+            return Ok(r.function().result(equal_op, index));
         }
         let new_op = like(f, op, &["axis"])?
             .operands(operands)

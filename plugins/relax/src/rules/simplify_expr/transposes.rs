@@ -11,7 +11,7 @@ pub(super) static RULES: Rules = rules! {
     rule transpose_nothing { onnx.Transpose(%x) {perm = $p} => %x where identity($p) }
     rule transpose_of_transpose {
         %outer = onnx.Transpose(%inner)
-    } => meet;
+    } => cancel_transposes;
     rule view_of_transpose {
         %inner = onnx.Transpose(%x)
         %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%inner, %rest...)
@@ -124,7 +124,7 @@ fn unsqueeze_before(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 
 /// Merges two Transposes with ops between them. The ops don't depend on the order of axes, so both Transposes move
 /// before them.
-fn meet(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn cancel_transposes(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let last = perm(f, m.op("outer")).ok_or(NoMatch)?;
     let above = above(f, m.value(f, "inner"), Sharing::Allowed).ok_or(NoMatch)?;
@@ -290,8 +290,8 @@ fn elementwise(
             *operand = transpose(r, whole, last)?;
         }
     }
-    if let Some(twin) = twin(r.function(), root, op, &operands, None) {
-        return Ok(r.function().result(twin, 0));
+    if let Some(equal_op) = find_equal_op(r.function(), root, op, &operands, None) {
+        return Ok(r.function().result(equal_op, 0));
     }
     let moved = like(r.function(), op, &[])?;
     r.op(moved.operands(operands))
@@ -410,7 +410,7 @@ fn slots(f: &Function, op: OpId, value: ValueId) -> Vec<usize> {
 }
 
 /// Returns an op before the root that is equal to `op` with these operands and this axis.
-pub(super) fn twin(
+pub(super) fn find_equal_op(
     f: &Function,
     root: OpId,
     op: OpId,

@@ -18,13 +18,13 @@ pub(super) static RULES: Rules = rules! {
     rule transpose_of_concat {
         %joined = onnx.Concat(%xs...) {axis = $axis}
         %outer = onnx.Transpose(%joined)
-    } => concat_instead;
+    } => hoist_above_concat;
     rule transpose_of_fewer_dims {
         %inner = onnx.Squeeze|onnx.Unsqueeze|onnx.ReduceMean|onnx.ReduceSum|onnx.ReduceMax|onnx.ReduceMin
             |onnx.ReduceProd|onnx.ReduceL1|onnx.ReduceL2|onnx.ReduceSumSquare|onnx.ReduceLogSum|onnx.ReduceLogSumExp
             |onnx.ArgMax|onnx.ArgMin(%x, %rest...)
         %outer = onnx.Transpose(%inner)
-    } => after;
+    } => hoist_reshape;
     rule op_of_transposes {
         %y = onnx.Add|onnx.Sub|onnx.Mul|onnx.Div|onnx.Pow|onnx.Min|onnx.Max|onnx.Where|onnx.And|onnx.Or|onnx.Equal
             |onnx.Less|onnx.Greater(%xs...)
@@ -55,7 +55,7 @@ fn concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Moves a `Transpose` above a `Concat` if that removes more Transposes than it adds.
-fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn hoist_above_concat(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (xs, joined) = (m.values("xs"), m.value(f, "joined"));
     let last = perm(f, m.op("outer"))
@@ -94,7 +94,7 @@ fn concat_instead(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Moves an op that adds or removes dims above the first of two Transposes, which merge.
-fn after(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn hoist_reshape(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, op) = (m.value(f, "x"), m.op("inner"));
     let (source, first) = transpose_of(f, x).ok_or(NoMatch)?;

@@ -13,7 +13,7 @@ use crate::shared::read::{
 pub(super) static RULES: Rules = rules! {
     rule view_after_ops keeps_type {
         %outer = onnx.Reshape|onnx.Squeeze|onnx.Unsqueeze|onnx.Flatten(%inner, %rest...)
-    } => once;
+    } => hoist_above_views;
     rule concat_of_views {
         %y = onnx.Concat(%xs...) {axis = $axis}
     } => concat;
@@ -146,7 +146,7 @@ fn has_same_dims(f: &Function, a: ValueId, b: ValueId) -> bool {
 }
 
 /// Moves ops between views above the views, of which one or none remains.
-fn once(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
+fn hoist_above_views(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (outer, inner) = (m.value(f, "outer"), m.value(f, "inner"));
     let between = Between::above(f, m.root(), inner).ok_or(NoMatch)?;

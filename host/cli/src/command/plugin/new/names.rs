@@ -5,7 +5,7 @@ use std::path::Path;
 use passdock::{ErrorKind, PassError};
 
 /// The maximum length of a name.
-const LONGEST: usize = 64;
+const MAX_LEN: usize = 64;
 /// Names that would clash with Rust's keywords and crates, the SDK's crates, or the standard plugins.
 const RESERVED: &str = "\
     abstract alloc as async await become box break const continue core crate do dyn else enum \
@@ -40,7 +40,7 @@ pub(super) fn plugin_name(dir: &Path, requested: Option<&str>) -> Result<String,
     if name.replace('-', "_").contains("__") {
         return invalid("`-` and `_` cannot follow each other in the name of a crate");
     }
-    if name.len() > LONGEST {
+    if name.len() > MAX_LEN {
         return invalid("longer than 64 bytes");
     }
     let is_reserved = |reserved: &str| reserved == name.replace('-', "_");
