@@ -200,13 +200,13 @@ fn missing_input_files_are_rejected() {
             "#]],
         ),
         (
-            "numerics={samples=0}",
+            "numerics={runs=0}",
             expect![[r#"
-                error[config]: invalid value for `samples` of `numerics`: expected an int from 1 to 64, found 0
+                error[config]: invalid value for `runs` of `numerics`: expected an int from 1 to 64, found 0
                 --> --instrument
                  |
-                 | numerics={samples=0}
-                 |           ^^^^^^^
+                 | numerics={runs=0}
+                 |           ^^^^
             "#]],
         ),
     ] {

@@ -203,7 +203,7 @@ mod tests {
             /// A file.
             library: String = "",
             /// Not a path.
-            samples: i64 = 1,
+            runs: i64 = 1,
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
         std::fs::write(dir.path().join("ort.so"), "").unwrap();
         let dir = dir.path().display().to_string();
         let text = "passes = []\n[[instruments]]\nname = 'timing'\n[[instruments]]\n\
-                    name = 'judge'\ninputs = 'samples'\nsamples = 3\n";
+                    name = 'judge'\ninputs = 'samples'\nruns = 3\n";
         let request = Request {
             pipeline: Some(PipelineText::from_file(
                 format!("{dir}/pipeline.toml"),
@@ -253,7 +253,7 @@ mod tests {
         expect![[r#"
             inputs = "/there/samples"
             name = "judge"
-            samples = 3
+            runs = 3
 
             name = "verify"
 

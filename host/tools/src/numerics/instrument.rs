@@ -45,9 +45,9 @@ passdock_core::sdk::options! {
         inputs: String = "",
         /// Sizes for unknown dims of the model's inputs: `{ batch = 2 }`.
         dims: Table<i64> = [],
-        /// The number of generated samples.
+        /// The number of runs with generated inputs.
         #[range(1..=64)]
-        samples: i64 = 2,
+        runs: i64 = 2,
         /// The relative tolerance. If negative, that of the element type.
         rtol: f64 = -1.0,
         /// The absolute tolerance. If negative, it depends on the element type and the largest element.
@@ -239,7 +239,7 @@ impl Numerics {
         let tolerances = [fields.rtol, fields.atol];
         Ok(Numerics {
             options: CompareOptions {
-                runs: usize::try_from(fields.samples).unwrap_or(1),
+                runs: usize::try_from(fields.runs).unwrap_or(1),
                 sizes: 1,
                 ..options::common(NAME, setup, paths, fields.dims, tolerances)?
             },
