@@ -23,6 +23,12 @@ pub(crate) fn in_use() -> Option<&'static Record> {
     unsafe { RECORD.load(Ordering::Relaxed).as_ref() }
 }
 
+/// Whether calls are recorded for a supervisor or a crash report.
+#[inline]
+pub fn is_recording() -> bool {
+    in_use().is_some()
+}
+
 /// Starts recording calls into plugins.
 #[cfg(unix)]
 pub fn record_to(record: &'static Record) {

@@ -18,8 +18,8 @@ mod watch;
 #[cfg(unix)]
 pub use call::record_to;
 pub use call::{
-    CallKind, Callee, RunningCall, skip_terminated, skipped_calls, terminated, thread_number,
-    trace_rewrites,
+    CallKind, Callee, RunningCall, is_recording, skip_terminated, skipped_calls, terminated,
+    thread_number, trace_rewrites,
 };
 pub use panics::{Panic, caught, keep_quiet, panic_text};
 pub use record::Record;

@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread;
 
-use passdock_crash::{CallKind, Callee, RunningCall};
+use passdock_crash::{CallKind, Callee};
 use passdock_ir::Module;
 
 use super::plugin::CallbackError;
@@ -39,11 +40,14 @@ impl Drop for Inside {
     }
 }
 
-/// Records the call of a host instrument, so that a report about a hang names it. Plugins' instruments record
-/// themselves.
-fn named(instrument: &dyn PassInstrument) -> Option<RunningCall> {
-    let is_plugin = instrument.provider().is_some();
-    (!is_plugin).then(|| Callee::new(CallKind::Instrument, instrument.name(), None).enter())
+/// Calls a callback with a record of the call, so that a report about a hang names the instrument. A plugin's
+/// instrument records its own calls, too.
+#[cold]
+fn record<T>(instrument: &dyn PassInstrument, body: impl FnOnce() -> T) -> thread::Result<T> {
+    let recorded = Callee::new(CallKind::Instrument, instrument.name(), None).enter();
+    let result = catch_unwind(AssertUnwindSafe(body));
+    recorded.leave();
+    result
 }
 
 fn call<T>(
@@ -52,13 +56,12 @@ fn call<T>(
     body: impl FnOnce() -> InstrumentResult<T>,
 ) -> Result<T, PassError> {
     let inside = Inside::enter();
-    let entered = named(instrument);
-    let outcome = catch_unwind(AssertUnwindSafe(body));
-    if let Some(entered) = entered {
-        entered.leave();
-    }
+    let result = match passdock_crash::is_recording() {
+        true => record(instrument, body),
+        false => catch_unwind(AssertUnwindSafe(body)),
+    };
     drop(inside);
-    let cause: Cause = match outcome {
+    let cause: Cause = match result {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {
             // These errors are about the pass, the model or the options instead of the instrument, or name their

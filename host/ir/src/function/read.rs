@@ -340,13 +340,22 @@ impl Function {
         value.flags & Value::ABSENT == 0 || value.use_count > 0
     }
 
-    /// Returns the depth of each live region by its id, as [`Function::depth`] does.
+    /// Returns the depth of each region by its id, as [`Function::depth`] does. Linear in the number of regions.
     pub fn depths(&self) -> Vec<u32> {
-        let mut depths = vec![0; self.regions.len()];
-        for op in self.walk(self.body()) {
-            let depth = depths[self.op(op).parent.index()] + 1;
-            for region in self.regions_of(op) {
-                depths[region.index()] = depth;
+        const UNKNOWN: u32 = u32::MAX;
+        let mut depths = vec![UNKNOWN; self.regions.len()];
+        let mut path = Vec::new();
+        for id in 0..self.regions.len() {
+            let mut region = Some(id);
+            while let Some(id) = region.filter(|&id| depths[id] == UNKNOWN) {
+                path.push(id);
+                let holder = self.regions[id].parent.option();
+                region = holder.map(|holder| self.op(holder).parent.index());
+            }
+            let mut depth = region.map_or(0, |id| depths[id] + 1);
+            for id in path.drain(..).rev() {
+                depths[id] = depth;
+                depth += 1;
             }
         }
         depths

@@ -88,10 +88,8 @@ pub(super) struct Timed {
     /// The part of `total` that nested passes took.
     inside: Duration,
     pub(super) failed: bool,
-    /// The name of the pass's plugin, for the trace.
-    pub(super) plugin: Option<String>,
-    /// The numbers of ops in the module before and after the pass, for the trace.
-    pub(super) ops: (usize, usize),
+    /// The arguments of the trace event: the numbers of ops before and after the pass, the plugin, and a failure.
+    pub(super) args: Option<Box<Value>>,
 }
 
 /// The times of all runs of a pass.
@@ -177,8 +175,11 @@ impl PassTimingInstrument {
         pass.loading = loading_time().saturating_sub(pass.loading);
         pass.total = now.duration_since(pass.start).saturating_sub(pass.loading);
         pass.failed = failed;
-        if self.trace.is_some() {
-            pass.ops.1 = module.op_count();
+        if let Some(args) = &mut pass.args {
+            args["ops_after"] = module.op_count().into();
+            if failed {
+                args["failed"] = true.into();
+            }
         }
         let total = pass.total;
         match pass.parent {
@@ -302,9 +303,13 @@ impl PassInstrument for PassTimingInstrument {
                 None
             }
         };
-        let is_traced = self.trace.is_some();
-        let ops = if is_traced { call.module.op_count() } else { 0 };
-        let provider = call.provider.filter(|_| is_traced);
+        let args = self.trace.as_ref().map(|_| {
+            let mut args = json!({ "ops_before": call.module.op_count() });
+            if let Some(provider) = call.provider {
+                args["plugin"] = provider.plugin.as_str().into();
+            }
+            Box::new(args)
+        });
         state.passes.push(Timed {
             name: start..state.names.len(),
             parent,
@@ -315,8 +320,7 @@ impl PassInstrument for PassTimingInstrument {
             loading: loading_time(),
             inside: Duration::ZERO,
             failed: false,
-            plugin: provider.map(|provider| provider.plugin.clone()),
-            ops: (ops, ops),
+            args,
         });
         Ok(())
     }

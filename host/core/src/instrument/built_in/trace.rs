@@ -29,13 +29,6 @@ pub(super) fn write(to: impl Write, state: &State, start: Instant) -> io::Result
             let called = format!("thread {}", pass.thread);
             write_value(&mut out, &name("thread_name", pass.thread, called))?;
         }
-        let mut args = json!({ "ops_before": pass.ops.0, "ops_after": pass.ops.1 });
-        if let Some(plugin) = &pass.plugin {
-            args["plugin"] = plugin.as_str().into();
-        }
-        if pass.failed {
-            args["failed"] = true.into();
-        }
         out.write_all(b",\n")?;
         let value = json!({
             "name": &state.names[pass.name.clone()],
@@ -46,7 +39,7 @@ pub(super) fn write(to: impl Write, state: &State, start: Instant) -> io::Result
             "dur": micros(pass.total + pass.loading),
             "pid": process,
             "tid": pass.thread,
-            "args": args,
+            "args": pass.args,
         });
         write_value(&mut out, &value)?;
     }
