@@ -352,10 +352,9 @@ impl Function {
                 let holder = self.regions[id].parent.option();
                 region = holder.map(|holder| self.op(holder).parent.index());
             }
-            let mut depth = region.map_or(0, |id| depths[id] + 1);
-            for id in path.drain(..).rev() {
+            let first = region.map_or(0, |id| depths[id] + 1);
+            for (depth, id) in (first..).zip(path.drain(..).rev()) {
                 depths[id] = depth;
-                depth += 1;
             }
         }
         depths
