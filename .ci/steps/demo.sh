@@ -6,7 +6,7 @@ flags=()
 show() { echo "\$ $*"; "$@"; }
 
 echo "Build the host and the standard plugins:"
-show cargo build "${flags[@]}"
+show cargo build ${PASSDOCK_TEST_BUILD:-} "${flags[@]}"
 
 printf '\nBuild a vendor'"'"'s plugin, a separate crate that depends only on the SDK:\n'
 show cargo build "${flags[@]}" --manifest-path examples/hello-pass/Cargo.toml --target-dir "$TARGET/vendor"

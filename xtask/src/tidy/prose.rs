@@ -20,7 +20,7 @@ pub(super) fn offences(files: &[File]) -> Result<Vec<String>> {
         for (number, line) in prose(path, text) {
             if let Some(phrase) = phrases.find(&code.replace_all(line, "``")) {
                 offences.push(format!(
-                    "{path}:{number}: `{}` is discouraged; see \"Words\" in CONTRIBUTING.md",
+                    "{path}:{number}: `{}` is discouraged; see \"Writing style\" in CONTRIBUTING.md",
                     phrase.as_str()
                 ));
             }
@@ -63,7 +63,7 @@ mod tests {
             path: path.to_owned(),
             text: text.to_owned(),
         };
-        let table = "## Words\n| don't write | write |\n|---|---|\n| `nobody`, `of its own` | the actor |\n";
+        let table = "## Writing style\n| don't write | write |\n|---|---|\n| `nobody`, `of its own` | the actor |\n";
         let source = [
             "/// Nobody.",
             "/// `nobody`",
