@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # What else is registered.
+    # Other registered passes.
     __getattr__, __dir__ = registered_in(globals(), "{family}.transform.")
 '''
 
