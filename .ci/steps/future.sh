@@ -137,10 +137,10 @@ TOML
   pair future today
   printf '\nA plugin of today, in a host of the future:\n'
   diagnostics "$built/examples/libpassdock_conformance.so" "$unknown/pipeline.toml" "$unknown/functions.ir"
-} >"$unknown/answers.txt"
-answers=tests/plugins/future/answers.txt
-[ -z "${UPDATE_EXPECT:-}" ] || cp "$unknown/answers.txt" $answers
-diff $answers "$unknown/answers.txt" || fail "\`UPDATE_EXPECT=1 cargo xtask deep future\` writes $answers"
+} >"$unknown/expected.txt"
+answers=tests/plugins/future/expected.txt
+[ -z "${UPDATE_EXPECT:-}" ] || cp "$unknown/expected.txt" $answers
+diff $answers "$unknown/expected.txt" || fail "\`UPDATE_EXPECT=1 cargo xtask deep future\` writes $answers"
 
 pair today today
 "$command" "${simplify[@]}" >"$unknown/expected.ir"

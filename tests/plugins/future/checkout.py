@@ -138,8 +138,8 @@ FLAGS = [
 OTHER_FLAGS = [
     (
         "host/core/src/analyses/names.rs",
-        "                    flags,\n",
-        f"                    flags: flags | {FLAG},\n",
+        "                flags,\n",
+        f"                flags: flags | {FLAG},\n",
     ),
     (
         "host/core/src/boundary/op/definitions.rs",
