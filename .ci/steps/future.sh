@@ -138,9 +138,9 @@ TOML
   printf '\nA plugin of today, in a host of the future:\n'
   diagnostics "$built/examples/libpassdock_conformance.so" "$unknown/pipeline.toml" "$unknown/functions.ir"
 } >"$unknown/expected.txt"
-answers=tests/plugins/future/expected.txt
-[ -z "${UPDATE_EXPECT:-}" ] || cp "$unknown/expected.txt" $answers
-diff $answers "$unknown/expected.txt" || fail "\`UPDATE_EXPECT=1 cargo xtask deep future\` writes $answers"
+expected=tests/plugins/future/expected.txt
+[ -z "${UPDATE_EXPECT:-}" ] || cp "$unknown/expected.txt" $expected
+diff $expected "$unknown/expected.txt" || fail "\`UPDATE_EXPECT=1 cargo xtask deep future\` writes $expected"
 
 pair today today
 "$command" "${simplify[@]}" >"$unknown/expected.ir"
