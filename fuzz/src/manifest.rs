@@ -31,15 +31,15 @@ pub fn check(text: &[u8]) -> bool {
 fn check_error(error: &PluginErrorKind, text: &str) {
     let shown = error.to_string();
     assert_shown(&shown);
-    assert!(shown.len() < 4096, "{} bytes are no sentence", shown.len());
+    assert!(shown.len() < 4096, "{} bytes are too long", shown.len());
     if let PluginErrorKind::ManifestSyntax { message } = error
-        && !message.starts_with("it is empty")
+        && !message.starts_with("the text is empty")
     {
         let mut numbers = message
             .split(|c: char| !c.is_ascii_digit())
             .filter(|n| !n.is_empty());
         let mut number = || numbers.next()?.parse::<usize>().ok();
-        let line = text.split('\n').nth(number().expect("a place") - 1);
+        let line = text.split('\n').nth(number().expect("a line number") - 1);
         let columns = line.expect("a line of the text").chars().count() + 1;
         let column = message.contains(", column ").then(number).flatten();
         assert!(column.is_none_or(|column| column <= columns), "{shown}");
