@@ -1,10 +1,11 @@
 //! Assertions about parsing rules and rewriting with them.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use passdock_core::sdk::Rules;
-use passdock_core::sdk::rewrite::{Rule, RuleError, Spanned};
+use passdock_core::sdk::rewrite::{Rule, RuleError};
 use passdock_core::{PassContext, PassInfo, RulesFile, Verify, create_function_pass};
 use passdock_ir::{Module, text};
 
@@ -46,23 +47,23 @@ fn check_error(error: &RuleError, input: &str) {
 fn check_rules(rules: &[Rule], input: &str) {
     let mut names = HashSet::new();
     for rule in rules {
-        assert_eq!(input.get(rule.at.clone()), Some(rule.name.as_str()));
+        check_name(&rule.at, &rule.name, input);
         assert!(names.insert(&rule.name), "two rules `{}`", rule.name);
         assert!(!rule.nodes.is_empty(), "a rule without a pattern");
         let ops = rule.ops().into_iter();
         ops.flat_map(|(node, _)| &node.operators)
-            .for_each(|operator| check_operator(operator, input));
+            .for_each(|operator| check_name(&operator.at, &operator.value, input));
     }
 }
 
-/// Asserts that an operator is at its location. Spaces and comments may be between its identifiers.
-fn check_operator(operator: &Spanned<String>, input: &str) {
-    let mut place = input.get(operator.at.clone()).expect("a place of the text");
-    for word in operator.value.split('.') {
-        let at = place.find(word).expect("a word of the operator");
-        place = &place[at + word.len()..];
+/// Asserts that a name is at its location. Spaces and comments may be between its identifiers.
+fn check_name(at: &Range<usize>, name: &str, input: &str) {
+    let mut rest = input.get(at.clone()).expect("a location of the text");
+    for word in name.split('.') {
+        let at = rest.find(word).expect("an identifier of the name");
+        rest = &rest[at + word.len()..];
     }
-    assert!(place.is_empty(), "`{place}` after {}", operator.value);
+    assert!(rest.is_empty(), "`{rest}` after {name}");
 }
 
 /// Rewrites a function that has many kinds of ops. The host verifies the result.
