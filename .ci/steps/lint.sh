@@ -5,6 +5,4 @@ cargo clippy --workspace --all-targets -- -D warnings
 # Alone, the default members have fewer features of their dependencies. `cargo check` doesn't link, so that the check
 # for Windows needs only its standard library.
 if (need_windows); then cargo check --target $windows; else cargo check; fi
-# The fuzz targets are a separate workspace.
-cargo check --manifest-path fuzz/Cargo.toml
 deny --offline check --hide-inclusion-graph bans licenses sources
