@@ -142,7 +142,7 @@ def external(name: str, number: float, directory: Path) -> onnx_ir.ExternalTenso
 def test_external_data_is_relative_to_the_model(
     large: bool, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Of an initializer, and of an attribute in a function."""
+    """Covers an initializer and a tensor attribute in a function."""
     if large:
         monkeypatch.setattr(_optimize, "_LARGE", 1)
     there, here = tmp_path / "there", tmp_path / "here"

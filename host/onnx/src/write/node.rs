@@ -59,7 +59,7 @@ impl<'w> FunctionWriter<'w> {
         self.name_field(number, new, rest);
     }
 
-    /// Writes a string, or keeps the original's if `new` is `None`. Of several records in a message, the last one
+    /// Writes a string, or keeps the original's if `new` is `None`. The last of several records in a message
     /// counts.
     pub(super) fn name_field(&mut self, number: u32, new: Option<&str>, rest: &mut RestFields<'_>) {
         let mut original = rest.take(number);

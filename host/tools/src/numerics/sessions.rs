@@ -75,7 +75,7 @@ fn not_written(error: io::Error) -> String {
     format!("could not write the model for ONNX Runtime: {error}")
 }
 
-/// Runs a model with samples. Of each sample, it receives the inputs that it has.
+/// Runs a model with samples. It receives only those of a sample's inputs that it has.
 ///
 /// # Errors
 /// ONNX Runtime's message.
