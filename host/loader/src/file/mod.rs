@@ -5,12 +5,15 @@
 
 use std::fmt;
 use std::fs::{File, Metadata};
+use std::io::{BufReader, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
-use memmap2::Mmap;
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
-use object::read::{self, ExportTarget, NameOrOrdinal, Object, ObjectSection, ObjectSegment};
+use object::read::{
+    self, ExportTarget, NameOrOrdinal, Object, ObjectSection, ObjectSegment, ReadCache,
+    ReadCacheOps, ReadRef,
+};
 use object::{Architecture, BinaryFormat, Endianness, FileKind, ObjectKind, SectionKind};
 use passdock_abi as abi;
 
@@ -74,8 +77,13 @@ impl Identity {
 pub fn check(path: &Path) -> Result<(Manifest, Identity), PluginError> {
     let read = || {
         let (file, identity) = open(path)?;
-        let manifest =
-            Manifest::from_symbol(find_manifest(&map(&file, &identity)?, is_this_target)?)?;
+        // Only the headers, the symbols and the manifest are read, however large the file is.
+        let data = ReadCache::new(Reader {
+            file: BufReader::with_capacity(FRONT, file),
+            at: 0,
+            len: identity.len,
+        });
+        let manifest = Manifest::from_symbol(find_manifest(&data, is_this_target)?)?;
         Ok((manifest, identity))
     };
     read().map_err(|kind| PluginError::file(path, kind))
@@ -105,19 +113,46 @@ fn open(path: &Path) -> Result<(File, Identity), Kind> {
     Ok((file, identity))
 }
 
-/// Maps a library file. Only the headers, the symbols and the manifest of a large file are read.
-#[allow(unsafe_code, reason = "the one call that maps a library file")]
-fn map(file: &File, identity: &Identity) -> Result<Mmap, Kind> {
-    if identity.len == 0 {
-        return Err(Kind::Empty);
+/// The number of bytes that are read at once: nearly every library has its headers and symbols in the first ones.
+const FRONT: usize = 16 << 10;
+
+/// A library file that is read at many positions. Seeking within the bytes that were read last calls no system function.
+struct Reader {
+    file: BufReader<File>,
+    at: u64,
+    len: u64,
+}
+
+impl ReadCacheOps for Reader {
+    fn len(&mut self) -> Result<u64, ()> {
+        Ok(self.len)
     }
-    // SAFETY: the map is read-only and unmapped after the check. As with the system's loader, which maps the file next,
-    // no other process may change it meanwhile.
-    unsafe { Mmap::map(file) }.map_err(Kind::Io)
+
+    fn seek(&mut self, at: u64) -> Result<u64, ()> {
+        let offset = at as i64 - self.at as i64;
+        self.file.seek_relative(offset).map_err(drop)?;
+        self.at = at;
+        Ok(at)
+    }
+
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, ()> {
+        let count = Read::read(&mut self.file, bytes).map_err(drop)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+
+    fn read_exact(&mut self, bytes: &mut [u8]) -> Result<(), ()> {
+        Read::read_exact(&mut self.file, bytes).map_err(drop)?;
+        self.at += bytes.len() as u64;
+        Ok(())
+    }
 }
 
 /// Finds the manifest in a library for an accepted target.
-fn find_manifest(data: &[u8], accepts: fn(&Target) -> bool) -> Result<&[u8], Kind> {
+fn find_manifest<'d, R: ReadRef<'d>>(
+    data: R,
+    accepts: fn(&Target) -> bool,
+) -> Result<&'d [u8], Kind> {
     let part = match FileKind::parse(data) {
         Ok(FileKind::MachOFat32) => {
             let fat = MachOFatFile32::parse(data).map_err(damaged)?;
@@ -127,14 +162,14 @@ fn find_manifest(data: &[u8], accepts: fn(&Target) -> bool) -> Result<&[u8], Kin
             let fat = MachOFatFile64::parse(data).map_err(damaged)?;
             select_part(data, fat.arches(), accepts)?
         }
-        _ => data,
+        _ => return manifest_bytes(data, &parse(data, accepts)?),
     };
-    manifest_bytes(&parse(part, accepts)?)
+    manifest_bytes(part, &parse(part, accepts)?)
 }
 
 /// Selects the part of a universal library that is for an accepted machine.
 fn select_part<'d>(
-    data: &'d [u8],
+    data: impl ReadRef<'d>,
     parts: &'d [impl FatArch],
     accepts: fn(&Target) -> bool,
 ) -> Result<&'d [u8], Kind> {
@@ -155,8 +190,11 @@ fn select_part<'d>(
 }
 
 /// Parses a library's headers.
-fn parse<'d>(data: &'d [u8], accepts: fn(&Target) -> bool) -> Result<read::File<'d>, Kind> {
-    let len = data.len() as u64;
+fn parse<'d, R: ReadRef<'d>>(
+    data: R,
+    accepts: fn(&Target) -> bool,
+) -> Result<read::File<'d, R>, Kind> {
+    let len = data.len().map_err(|()| Kind::Damaged)?;
     let not_a_library = |found: &str| Kind::NotALibrary {
         found: found.to_owned(),
         expected: EXPECTED,
@@ -197,7 +235,7 @@ fn parse<'d>(data: &'d [u8], accepts: fn(&Target) -> bool) -> Result<read::File<
 }
 
 /// Finds the manifest through the exported symbols. It may extend beyond its NUL terminator.
-fn manifest_bytes<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
+fn manifest_bytes<'d, R: ReadRef<'d>>(data: R, file: &read::File<'d, R>) -> Result<&'d [u8], Kind> {
     let (mut entry, mut manifest) = (None, None);
     for export in file.exports().map_err(damaged)? {
         let export = export.map_err(damaged)?;
@@ -236,9 +274,12 @@ fn manifest_bytes<'d>(file: &read::File<'d>) -> Result<&'d [u8], Kind> {
     if text.kind() == SectionKind::Text {
         return Err(invalid(abi::MANIFEST_SYMBOL, "code", "an array of bytes"));
     }
-    let bytes = text.data().map_err(damaged)?.get(skip as usize..);
-    match bytes {
-        Some(bytes @ [_, ..]) => Ok(&bytes[..bytes.len().min(manifest::MAX_LEN as usize + 1)]),
+    match text.file_range() {
+        Some((at, len)) if skip < len => {
+            let len = (len - skip).min(manifest::MAX_LEN + 1);
+            data.read_bytes_at(at.saturating_add(skip), len)
+                .map_err(|()| Kind::Damaged)
+        }
         _ => Err(Kind::Uninitialized {
             symbol: abi::MANIFEST_SYMBOL,
         }),
