@@ -38,11 +38,11 @@ impl Inner {
     ) -> Result<(), PassError> {
         check_op_conflicts(plugin, &self.plugins)?;
         self.instruments.check_plugin(plugin)?;
-        let manifest = plugin.manifest().clone();
+        let manifest = plugin.manifest();
         for name in &options.overrides {
-            let mut names = items(&manifest).map(|(name, _)| name);
+            let mut names = items(manifest).map(|(name, _)| name);
             if names.all(|own| own != name) {
-                let near = suggest::did_you_mean(name, items(&manifest).map(|(name, _)| name));
+                let near = suggest::did_you_mean(name, items(manifest).map(|(name, _)| name));
                 let message = format!(
                     "plugin `{}` has no pass `{name}` to override with{near}",
                     plugin.name()
@@ -51,7 +51,7 @@ impl Inner {
             }
         }
         let mut new = Vec::new();
-        for (name, item) in items(&manifest) {
+        for (name, item) in items(manifest) {
             let name = name.to_owned();
             let overrides = options.overrides.contains(&name);
             self.check_free(&name, overrides).map_err(|error| {

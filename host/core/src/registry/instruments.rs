@@ -14,12 +14,22 @@ use crate::instrument::{
 use crate::pass::check_name;
 
 /// The instruments by name.
-pub(super) struct InstrumentTable(BTreeMap<String, InstrumentSpec>);
+pub(super) struct InstrumentTable {
+    specs: BTreeMap<String, InstrumentSpec>,
+    /// The names of instruments by alias.
+    aliases: BTreeMap<String, String>,
+}
 
 impl Default for InstrumentTable {
     fn default() -> InstrumentTable {
-        let own = built_in::specs().into_iter();
-        InstrumentTable(own.map(|spec| (spec.name.clone(), spec)).collect())
+        let mut table = InstrumentTable {
+            specs: BTreeMap::new(),
+            aliases: BTreeMap::new(),
+        };
+        built_in::specs()
+            .into_iter()
+            .for_each(|spec| table.insert(spec));
+        table
     }
 }
 
@@ -29,8 +39,15 @@ impl InstrumentTable {
             check_name(name)?;
             self.check_free(name)?;
         }
-        self.0.insert(spec.name.clone(), spec);
+        self.insert(spec);
         Ok(())
+    }
+
+    fn insert(&mut self, spec: InstrumentSpec) {
+        let aliases = spec.aliases.iter();
+        self.aliases
+            .extend(aliases.map(|alias| (alias.clone(), spec.name.clone())));
+        self.specs.insert(spec.name.clone(), spec);
     }
 
     fn check_free(&self, name: &str) -> Result<(), PassError> {
@@ -61,32 +78,30 @@ impl InstrumentTable {
     /// Adds a plugin's instruments, which were checked.
     pub(super) fn add_plugin(&mut self, plugin: &Arc<Plugin>) {
         for at in 0..plugin.manifest().instruments.len() {
-            let spec = plugin_spec(plugin, at);
-            self.0.insert(spec.name.clone(), spec);
+            self.insert(plugin_spec(plugin, at));
         }
     }
 
     /// Returns the instrument with a name or an alias.
     fn find(&self, name: &str) -> Option<&InstrumentSpec> {
-        let is_called = |spec: &&InstrumentSpec| spec.aliases.iter().any(|alias| alias == name);
-        self.0.get(name).or_else(|| self.0.values().find(is_called))
+        let name = self.aliases.get(name).map_or(name, String::as_str);
+        self.specs.get(name)
     }
 
     fn get(&self, name: &str) -> Result<&InstrumentSpec, PassError> {
         self.find(name).ok_or_else(|| {
-            let names = || self.0.keys().map(String::as_str);
+            let names = || self.specs.keys().map(String::as_str);
             let message = format!("no instrument is named `{name}`");
             let error = PassError::new(ErrorKind::UnknownInstrument, message);
             let list = || format!("available instruments: {}", suggest::listed(names()));
-            let aliases = self.0.values().flat_map(|spec| &spec.aliases);
-            let called = names().chain(aliases.map(String::as_str));
+            let called = names().chain(self.aliases.keys().map(String::as_str));
             error.help(suggest::help(name, called).unwrap_or_else(list))
         })
     }
 
     /// Removes a plugin's instruments.
     pub(super) fn remove_plugin(&mut self, plugin: &str) {
-        self.0
+        self.specs
             .retain(|_, spec| spec.plugin.as_deref() != Some(plugin));
     }
 }
@@ -102,7 +117,7 @@ impl Registry {
 
     /// Returns the instruments, sorted by name.
     pub fn instruments(&self) -> Vec<InstrumentSpec> {
-        self.read().instruments.0.values().cloned().collect()
+        self.read().instruments.specs.values().cloned().collect()
     }
 
     /// Returns an instrument by its name.

@@ -104,17 +104,17 @@ pub fn manifest_in(library: &[u8]) -> Result<&[u8], Kind> {
 
 /// Opens a library file. Rejects everything except regular files: opening a pipe would block.
 fn open(path: &Path) -> Result<(File, Identity), Kind> {
-    if !std::fs::metadata(path).map_err(Kind::Io)?.is_file() {
+    let meta = std::fs::metadata(path).map_err(Kind::Io)?;
+    if !meta.is_file() {
         return Err(Kind::NotAFile);
     }
     let file = File::open(path).map_err(Kind::Io)?;
-    let meta = file.metadata().map_err(Kind::Io)?;
     let identity = Identity::new(&file, &meta).map_err(Kind::Io)?;
     Ok((file, identity))
 }
 
 /// The number of bytes that are read at once: nearly every library has its headers and symbols in the first ones.
-const FRONT: usize = 16 << 10;
+const FRONT: usize = 4 << 10;
 
 /// A library file that is read at many positions. Seeking within the bytes that were read last calls no system function.
 struct Reader {
