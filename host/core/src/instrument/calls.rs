@@ -24,13 +24,68 @@ pub(crate) fn in_callback() -> bool {
     CALLBACKS.get() > 0
 }
 
-/// A guard that counts a callback on this thread until it is dropped.
-struct Inside;
+/// A guard for callbacks on this thread, until it is dropped.
+struct Inside {
+    recording: bool,
+}
 
 impl Inside {
     fn enter() -> Inside {
         CALLBACKS.set(CALLBACKS.get() + 1);
-        Inside
+        Inside {
+            recording: passdock_crash::is_recording(),
+        }
+    }
+
+    fn call<T>(
+        &self,
+        instrument: &dyn PassInstrument,
+        callback: &'static str,
+        body: impl FnOnce() -> InstrumentResult<T>,
+    ) -> Result<T, PassError> {
+        let result = match self.recording {
+            true => record(instrument, body),
+            false => catch_unwind(AssertUnwindSafe(body)),
+        };
+        let cause: Cause = match result {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(error)) => match error.downcast::<PassError>() {
+                // These errors are about the pass, the model or the options instead of the instrument, or name their
+                // subject themselves.
+                Ok(error)
+                    if matches!(
+                        error.kind,
+                        ErrorKind::Numerics
+                            | ErrorKind::NotChecked
+                            | ErrorKind::Config
+                            | ErrorKind::Crashed
+                    ) =>
+                {
+                    return Err(*error);
+                }
+                Ok(error) => Arc::new(*error),
+                Err(error) => Arc::from(error),
+            },
+            Err(payload) => {
+                let text = util::panic_text(&*payload);
+                let message = error_message(instrument, ("panicked", None), callback, &text);
+                return Err(PassError::new(ErrorKind::Instrument, message));
+            }
+        };
+        let plugin = cause.downcast_ref::<CallbackError>();
+        let did = plugin.map_or(("failed", None), CallbackError::verb);
+        let inner = cause.downcast_ref::<PassError>();
+        let why = inner.map_or_else(|| cause.to_string(), |inner| inner.message.clone());
+        let message = error_message(instrument, did, callback, &why);
+        // The locations of an inner error stay in their own fields.
+        let error = match inner.cloned() {
+            Some(mut error) => {
+                (error.kind, error.message) = (ErrorKind::Instrument, message);
+                error
+            }
+            None => PassError::new(ErrorKind::Instrument, message),
+        };
+        Err(error.caused_by(cause))
     }
 }
 
@@ -48,58 +103,6 @@ fn record<T>(instrument: &dyn PassInstrument, body: impl FnOnce() -> T) -> threa
     let result = catch_unwind(AssertUnwindSafe(body));
     recorded.leave();
     result
-}
-
-fn call<T>(
-    instrument: &dyn PassInstrument,
-    callback: &'static str,
-    body: impl FnOnce() -> InstrumentResult<T>,
-) -> Result<T, PassError> {
-    let inside = Inside::enter();
-    let result = match passdock_crash::is_recording() {
-        true => record(instrument, body),
-        false => catch_unwind(AssertUnwindSafe(body)),
-    };
-    drop(inside);
-    let cause: Cause = match result {
-        Ok(Ok(value)) => return Ok(value),
-        Ok(Err(error)) => match error.downcast::<PassError>() {
-            // These errors are about the pass, the model or the options instead of the instrument, or name their
-            // subject themselves.
-            Ok(error)
-                if matches!(
-                    error.kind,
-                    ErrorKind::Numerics
-                        | ErrorKind::NotChecked
-                        | ErrorKind::Config
-                        | ErrorKind::Crashed
-                ) =>
-            {
-                return Err(*error);
-            }
-            Ok(error) => Arc::new(*error),
-            Err(error) => Arc::from(error),
-        },
-        Err(payload) => {
-            let text = util::panic_text(&*payload);
-            let message = error_message(instrument, ("panicked", None), callback, &text);
-            return Err(PassError::new(ErrorKind::Instrument, message));
-        }
-    };
-    let plugin = cause.downcast_ref::<CallbackError>();
-    let did = plugin.map_or(("failed", None), CallbackError::verb);
-    let inner = cause.downcast_ref::<PassError>();
-    let why = inner.map_or_else(|| cause.to_string(), |inner| inner.message.clone());
-    let message = error_message(instrument, did, callback, &why);
-    // The locations of an inner error stay in their own fields.
-    let error = match inner.cloned() {
-        Some(mut error) => {
-            (error.kind, error.message) = (ErrorKind::Instrument, message);
-            error
-        }
-        None => PassError::new(ErrorKind::Instrument, message),
-    };
-    Err(error.caused_by(cause))
 }
 
 /// Returns the message about a failed callback: the instrument and its plugin, the verb, the callback, the location and
@@ -138,8 +141,9 @@ pub(crate) fn enter(
     frame: &dyn Frame,
 ) -> Result<(), PassError> {
     for (at, i) in list.iter().enumerate() {
-        let entered = prepare(&**i, frame)
-            .and_then(|()| call(&**i, "enter_pass_ctx", || i.enter_pass_ctx(frame)));
+        let entered = prepare(&**i, frame).and_then(|()| {
+            Inside::enter().call(&**i, "enter_pass_ctx", || i.enter_pass_ctx(frame))
+        });
         let Err(mut error) = entered else {
             continue;
         };
@@ -160,7 +164,7 @@ pub(crate) fn exit(list: &[InstrumentRef], frame: &dyn Frame) -> Result<(), Pass
 }
 
 fn exit_one(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), PassError> {
-    call(i, "exit_pass_ctx", || i.exit_pass_ctx(frame))
+    Inside::enter().call(i, "exit_pass_ctx", || i.exit_pass_ctx(frame))
 }
 
 /// Returns the names of the instruments that veto a pass. All instruments are called, even after a veto.
@@ -171,9 +175,9 @@ pub fn vetoes<'l>(
     list: &'l [InstrumentRef],
     pass: &PassCall<'_>,
 ) -> Result<Vec<&'l str>, PassError> {
-    let mut vetoes = Vec::new();
+    let (inside, mut vetoes) = (Inside::enter(), Vec::new());
     for i in list {
-        if !call(&**i, "should_run", || i.should_run(pass))? {
+        if !inside.call(&**i, "should_run", || i.should_run(pass))? {
             vetoes.push(i.name());
         }
     }
@@ -185,8 +189,9 @@ pub fn vetoes<'l>(
 /// # Errors
 /// If an instrument fails. `pass_failed` of those before it is called.
 pub fn before(list: &[InstrumentRef], pass: &PassCall<'_>) -> Result<(), PassError> {
+    let inside = Inside::enter();
     for (at, i) in list.iter().enumerate() {
-        let result = call(&**i, "run_before_pass", || i.run_before_pass(pass));
+        let result = inside.call(&**i, "run_before_pass", || i.run_before_pass(pass));
         result.map_err(|error| failed(&list[..at], pass, error))?;
     }
     Ok(())
@@ -201,8 +206,9 @@ pub fn after(list: &[InstrumentRef], pass: &PassCall<'_>, after: &Module) -> Res
         module: after,
         ..*pass
     };
+    let inside = Inside::enter();
     for (at, i) in list.iter().enumerate() {
-        let result = call(&**i, "run_after_pass", || i.run_after_pass(&after_call));
+        let result = inside.call(&**i, "run_after_pass", || i.run_after_pass(&after_call));
         result.map_err(|error| failed(&list[at + 1..], pass, error))?;
     }
     Ok(())
@@ -214,7 +220,7 @@ pub(crate) fn reports(
     frame: &dyn Frame,
 ) -> Vec<Result<InstrumentReport, PassError>> {
     let reports = list.iter().filter_map(|i| {
-        let report = call(&**i, "report", || {
+        let report = Inside::enter().call(&**i, "report", || {
             Ok(i.report_in(frame)?.map(|text| InstrumentReport {
                 name: i.name().to_owned(),
                 text,
@@ -235,7 +241,7 @@ pub(crate) fn failed(
 ) -> PassError {
     let mut notes = Vec::new();
     for i in list {
-        let result = call(&**i, "pass_failed", || i.pass_failed(pass, &error));
+        let result = Inside::enter().call(&**i, "pass_failed", || i.pass_failed(pass, &error));
         notes.extend(result.err().map(|more| more.message.clone()));
     }
     // An instrument that fails for a pass may fail again for the pass around it.
