@@ -25,18 +25,20 @@ pub(crate) fn in_callback() -> bool {
 }
 
 /// A guard for callbacks on this thread, until it is dropped.
-struct Inside {
+struct CallbackScope {
+    /// Whether calls are recorded.
     recording: bool,
 }
 
-impl Inside {
-    fn enter() -> Inside {
+impl CallbackScope {
+    fn enter() -> CallbackScope {
         CALLBACKS.set(CALLBACKS.get() + 1);
-        Inside {
+        CallbackScope {
             recording: passdock_crash::is_recording(),
         }
     }
 
+    /// Calls a callback of an instrument. Its error or panic becomes an error that names both.
     fn call<T>(
         &self,
         instrument: &dyn PassInstrument,
@@ -89,7 +91,7 @@ impl Inside {
     }
 }
 
-impl Drop for Inside {
+impl Drop for CallbackScope {
     fn drop(&mut self) {
         CALLBACKS.set(CALLBACKS.get() - 1);
     }
@@ -125,7 +127,7 @@ pub(super) fn error_message(
 
 /// Prepares an instrument. Its error is returned unchanged. A panic is converted to an error.
 pub(crate) fn prepare(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), PassError> {
-    let _inside = Inside::enter();
+    let _scope = CallbackScope::enter();
     catch_unwind(AssertUnwindSafe(|| i.prepare(frame))).unwrap_or_else(|payload| {
         let why = util::panic_text(&*payload);
         let message = error_message(i, ("panicked", None), "prepare", &why);
@@ -142,7 +144,7 @@ pub(crate) fn enter(
 ) -> Result<(), PassError> {
     for (at, i) in list.iter().enumerate() {
         let entered = prepare(&**i, frame).and_then(|()| {
-            Inside::enter().call(&**i, "enter_pass_ctx", || i.enter_pass_ctx(frame))
+            CallbackScope::enter().call(&**i, "enter_pass_ctx", || i.enter_pass_ctx(frame))
         });
         let Err(mut error) = entered else {
             continue;
@@ -164,7 +166,7 @@ pub(crate) fn exit(list: &[InstrumentRef], frame: &dyn Frame) -> Result<(), Pass
 }
 
 fn exit_one(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), PassError> {
-    Inside::enter().call(i, "exit_pass_ctx", || i.exit_pass_ctx(frame))
+    CallbackScope::enter().call(i, "exit_pass_ctx", || i.exit_pass_ctx(frame))
 }
 
 /// Returns the names of the instruments that veto a pass. All instruments are called, even after a veto.
@@ -175,9 +177,9 @@ pub fn vetoes<'l>(
     list: &'l [InstrumentRef],
     pass: &PassCall<'_>,
 ) -> Result<Vec<&'l str>, PassError> {
-    let (inside, mut vetoes) = (Inside::enter(), Vec::new());
+    let (scope, mut vetoes) = (CallbackScope::enter(), Vec::new());
     for i in list {
-        if !inside.call(&**i, "should_run", || i.should_run(pass))? {
+        if !scope.call(&**i, "should_run", || i.should_run(pass))? {
             vetoes.push(i.name());
         }
     }
@@ -189,9 +191,9 @@ pub fn vetoes<'l>(
 /// # Errors
 /// If an instrument fails. `pass_failed` of those before it is called.
 pub fn before(list: &[InstrumentRef], pass: &PassCall<'_>) -> Result<(), PassError> {
-    let inside = Inside::enter();
+    let scope = CallbackScope::enter();
     for (at, i) in list.iter().enumerate() {
-        let result = inside.call(&**i, "run_before_pass", || i.run_before_pass(pass));
+        let result = scope.call(&**i, "run_before_pass", || i.run_before_pass(pass));
         result.map_err(|error| failed(&list[..at], pass, error))?;
     }
     Ok(())
@@ -206,9 +208,9 @@ pub fn after(list: &[InstrumentRef], pass: &PassCall<'_>, after: &Module) -> Res
         module: after,
         ..*pass
     };
-    let inside = Inside::enter();
+    let scope = CallbackScope::enter();
     for (at, i) in list.iter().enumerate() {
-        let result = inside.call(&**i, "run_after_pass", || i.run_after_pass(&after_call));
+        let result = scope.call(&**i, "run_after_pass", || i.run_after_pass(&after_call));
         result.map_err(|error| failed(&list[at + 1..], pass, error))?;
     }
     Ok(())
@@ -220,7 +222,7 @@ pub(crate) fn reports(
     frame: &dyn Frame,
 ) -> Vec<Result<InstrumentReport, PassError>> {
     let reports = list.iter().filter_map(|i| {
-        let report = Inside::enter().call(&**i, "report", || {
+        let report = CallbackScope::enter().call(&**i, "report", || {
             Ok(i.report_in(frame)?.map(|text| InstrumentReport {
                 name: i.name().to_owned(),
                 text,
@@ -241,7 +243,8 @@ pub(crate) fn failed(
 ) -> PassError {
     let mut notes = Vec::new();
     for i in list {
-        let result = Inside::enter().call(&**i, "pass_failed", || i.pass_failed(pass, &error));
+        let result =
+            CallbackScope::enter().call(&**i, "pass_failed", || i.pass_failed(pass, &error));
         notes.extend(result.err().map(|more| more.message.clone()));
     }
     // An instrument that fails for a pass may fail again for the pass around it.
