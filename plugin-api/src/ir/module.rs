@@ -91,7 +91,8 @@ impl<'h> Module<'h> {
         self.entries().collect::<Vec<_>>().into_iter()
     }
 
-    fn entries(&self) -> impl Iterator<Item = FunctionEntry> + '_ {
+    /// Iterates over the functions in order, without a snapshot.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = FunctionEntry> + '_ {
         let column = seen!(self.functions);
         // SAFETY: the column of functions of a live view has `FunctionEntry` records.
         let entries: Records<'_, FunctionEntry> = unsafe { Records::all(column) };

@@ -15,7 +15,7 @@ impl Module<'_> {
         I: IntoIterator,
         I::Item: AsRef<str>,
     {
-        let f = match self.functions().next() {
+        let f = match self.entries().next() {
             Some(entry) => self.snapshot(entry.name)?,
             None => return Ok(()),
         };

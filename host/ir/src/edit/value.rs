@@ -85,11 +85,12 @@ impl Function {
     /// Reserves and returns the name if it is that of a port which yields the value, and no value has it.
     fn port_name(&mut self, value: ValueId, name: &str) -> Option<SymbolId> {
         let name = self.symbols.find(name)?;
-        let ends = self.terminator(self.region_of(value));
-        let is_port = ends.is_some_and(|end| {
-            let ports = self.ports(self.op(end).parent).iter();
-            let mut given = self.operands(end).iter().zip(ports);
-            given.any(|(slot, port)| slot.value == value && port.name == name)
+        let ends = self.terminator(self.region_of(value))?;
+        let ports = self.ports(self.op(ends).parent);
+        let first = self.op(ends).operands.start;
+        let is_port = self.uses(value).any(|(id, slot)| {
+            let port = ports.get((id.0.wrapping_sub(first)) as usize);
+            slot.user == ends && port.is_some_and(|port| port.name == name)
         });
         (is_port && self.name_table().take_port_name(name)).then_some(name)
     }
