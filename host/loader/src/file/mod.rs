@@ -5,14 +5,14 @@
 
 use std::fmt;
 use std::fs::{File, Metadata};
-use std::io::{BufReader, Read};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::SystemTime;
 
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::read::{
-    self, ExportTarget, NameOrOrdinal, Object, ObjectSection, ObjectSegment, ReadCache,
-    ReadCacheOps, ReadRef,
+    self, ExportTarget, NameOrOrdinal, Object, ObjectSection, ObjectSegment, ObjectSymbol,
+    ReadCache, ReadCacheOps, ReadRef,
 };
 use object::{Architecture, BinaryFormat, Endianness, FileKind, ObjectKind, SectionKind};
 use passdock_abi as abi;
@@ -78,8 +78,14 @@ pub fn check(path: &Path) -> Result<(Manifest, Identity), PluginError> {
     let read = || {
         let (file, identity) = open(path)?;
         // Only the headers, the symbols and the manifest are read, however large the file is.
+        let mut front = Vec::with_capacity(FRONT);
+        (&file)
+            .take(FRONT as u64)
+            .read_to_end(&mut front)
+            .map_err(Kind::Io)?;
         let data = ReadCache::new(Reader {
-            file: BufReader::with_capacity(FRONT, file),
+            file,
+            front,
             at: 0,
             len: identity.len,
         });
@@ -113,12 +119,13 @@ fn open(path: &Path) -> Result<(File, Identity), Kind> {
     Ok((file, identity))
 }
 
-/// The number of bytes that are read at once: nearly every library has its headers and symbols in the first ones.
+/// The number of bytes that are read first: nearly every library has its headers and symbols in them.
 const FRONT: usize = 4 << 10;
 
-/// A library file that is read at many positions. Seeking within the bytes that were read last calls no system function.
+/// A library file that is read at many positions.
 struct Reader {
-    file: BufReader<File>,
+    file: File,
+    front: Vec<u8>,
     at: u64,
     len: u64,
 }
@@ -129,22 +136,25 @@ impl ReadCacheOps for Reader {
     }
 
     fn seek(&mut self, at: u64) -> Result<u64, ()> {
-        let offset = at as i64 - self.at as i64;
-        self.file.seek_relative(offset).map_err(drop)?;
         self.at = at;
         Ok(at)
     }
 
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize, ()> {
-        let count = Read::read(&mut self.file, bytes).map_err(drop)?;
-        self.at += count as u64;
+        let count = bytes.len().min((self.len - self.at) as usize);
+        self.read_exact(&mut bytes[..count])?;
         Ok(count)
     }
 
     fn read_exact(&mut self, bytes: &mut [u8]) -> Result<(), ()> {
-        Read::read_exact(&mut self.file, bytes).map_err(drop)?;
+        let start = self.at as usize;
         self.at += bytes.len() as u64;
-        Ok(())
+        if let Some(front) = self.front.get(start..start + bytes.len()) {
+            bytes.copy_from_slice(front);
+            return Ok(());
+        }
+        Seek::seek(&mut self.file, SeekFrom::Start(start as u64)).map_err(drop)?;
+        Read::read_exact(&mut self.file, bytes).map_err(drop)
     }
 }
 
@@ -237,20 +247,29 @@ fn parse<'d, R: ReadRef<'d>>(
 /// Finds the manifest through the exported symbols. It may extend beyond its NUL terminator.
 fn manifest_bytes<'d, R: ReadRef<'d>>(data: R, file: &read::File<'d, R>) -> Result<&'d [u8], Kind> {
     let (mut entry, mut manifest) = (None, None);
-    for export in file.exports().map_err(damaged)? {
-        let export = export.map_err(damaged)?;
-        let NameOrOrdinal::Name(name) = export.name() else {
-            continue;
-        };
+    let mut add = |name: &[u8], address| {
         // Mach-O spells C names with an underscore.
         let name = name.strip_prefix(b"_").unwrap_or(name);
-        let ExportTarget::Address { address } = export.target() else {
-            continue;
-        };
         if name == abi::ENTRY_SYMBOL.as_bytes() {
             entry = Some(address);
         } else if name == abi::MANIFEST_SYMBOL.as_bytes() {
             manifest = Some(address);
+        }
+    };
+    for symbol in file
+        .dynamic_symbols()
+        .filter(|symbol| symbol.is_definition())
+    {
+        add(symbol.name_bytes().map_err(damaged)?, symbol.address());
+    }
+    // Those are all exports of an ELF library, and listing its exports would read the versions of all symbols.
+    if file.format() != BinaryFormat::Elf {
+        for export in file.exports().map_err(damaged)? {
+            let export = export.map_err(damaged)?;
+            let (name, target) = (export.name(), export.target());
+            if let (NameOrOrdinal::Name(name), ExportTarget::Address { address }) = (name, target) {
+                add(name, address);
+            }
         }
     }
     let section = |symbol, address: Option<u64>| {
