@@ -60,14 +60,11 @@ fn linked(text: &str, has: impl Fn(&str) -> bool) -> Result<String> {
     let link = Regex::new(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^\s)]+)\)")?;
     let replaced = link.replace_all(text, |found: &Captures<'_>| {
         let target = &found[2];
-        let exists = is_elsewhere(target) || target.starts_with('#') || has(target);
+        let is_elsewhere = target.contains("://") || target.starts_with("mailto:");
+        let exists = is_elsewhere || target.starts_with('#') || has(target);
         found[usize::from(!exists)].to_owned()
     });
     Ok(replaced.into_owned())
-}
-
-fn is_elsewhere(target: &str) -> bool {
-    target.contains("://") || target.starts_with("mailto:")
 }
 
 /// Returns the path of a link's file, relative to the root of the checkout.

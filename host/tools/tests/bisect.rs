@@ -86,7 +86,7 @@ fn run_bisect(pipeline: &str, is_bad: fn(&str) -> bool) -> Bisection {
     let registry = Registry::new();
     registry.load_static(PLUGIN).expect("a valid plugin");
     registry
-        .register_instrument(InstrumentSpec::checking(
+        .register_instrument(InstrumentSpec::new(
             "results",
             "Fails if the model computes different results.",
             |results: Results, _| Ok(Arc::new(results)),

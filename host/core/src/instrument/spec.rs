@@ -102,14 +102,14 @@ impl InstrumentSpec {
     /// }
     ///
     /// let summary = "Lets passes run on small modules only.";
-    /// let spec = InstrumentSpec::checking("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
+    /// let spec = InstrumentSpec::new("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
     /// let registry = Registry::new();
     /// registry.register_instrument(spec).unwrap();
     /// let options = "ops = 8".parse().unwrap();
     /// let limit = registry.get_instrument("limit", &options, &InstrumentSetup::new(&registry));
     /// assert_eq!(limit.unwrap().name(), "limit");
     /// ```
-    pub fn checking<T: Options>(
+    pub fn new<T: Options>(
         name: &str,
         summary: &str,
         make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
@@ -124,21 +124,6 @@ impl InstrumentSpec {
             schema.fields.clone(),
             move |options, setup| make(schema.read(options)?, setup),
         )
-    }
-
-    /// Creates the spec of an instrument that only observes passes, otherwise as [`InstrumentSpec::checking`].
-    pub fn watching<T: Options>(
-        name: &str,
-        summary: &str,
-        make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
-        + Send
-        + Sync
-        + 'static,
-    ) -> InstrumentSpec {
-        InstrumentSpec {
-            checks_passes: false,
-            ..InstrumentSpec::checking(name, summary, make)
-        }
     }
 
     /// Creates the spec of an instrument that checks passes, with options that are known only at run time, such as a
@@ -166,6 +151,12 @@ impl InstrumentSpec {
             paths: Vec::new(),
             make: Arc::new(make),
         }
+    }
+
+    /// Declares that the instrument only observes passes.
+    pub fn watching(mut self) -> Self {
+        self.checks_passes = false;
+        self
     }
 
     /// Sets other names of the instrument.

@@ -1,7 +1,6 @@
 //! Adding the program's passes, and plugins. A plugin is added completely or, with an error, not at all.
 
 use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 
 use passdock_diagnostic::suggest;
@@ -125,7 +124,8 @@ pub(super) fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>
     };
     let name = plugin.name();
     let [old, new] = [twin, plugin].map(|plugin| plugin.manifest().plugin.version.as_str());
-    let how = match (old == new, are_equal(first, second)) {
+    let same = || same_contents(&mut File::open(first)?, &mut File::open(second)?);
+    let how = match (old == new, same().unwrap_or(false)) {
         (_, true) => "copies of one file".to_owned(),
         (true, false) => format!("two builds of version {new}"),
         (false, false) => format!("versions {old} and {new}"),
@@ -141,10 +141,4 @@ pub(super) fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>
              `[plugins]` of the pipeline or `PASSDOCK_PLUGIN_PATH`",
         )
         .caused_by(Arc::new(error))
-}
-
-/// Whether two files have the same bytes. `false` if one can't be read.
-fn are_equal(first: &Path, second: &Path) -> bool {
-    let same = || same_contents(&mut File::open(first)?, &mut File::open(second)?);
-    same().unwrap_or(false)
 }

@@ -170,7 +170,7 @@ mod tests {
         let make = |(), _: &InstrumentSetup<'_>| -> Result<InstrumentRef, PassError> {
             Ok(Arc::new(PassTimingInstrument::new()))
         };
-        let mut spec = InstrumentSpec::watching(name, "A clock.", make);
+        let mut spec = InstrumentSpec::new(name, "A clock.", make).watching();
         spec.plugin = Some("acme".to_owned());
         spec
     }

@@ -139,7 +139,8 @@ impl Run<'_> {
     ) -> Result<(Module, Option<StagedModel>), PassError> {
         self.check_formats(given.is_some())?;
         let mut prepared = self.prepare(watched)?;
-        let output = self.open_output()?;
+        let open = |path: &PathBuf| Output::at(path, self.request.replaces_links);
+        let output = self.request.output.as_ref().map(open).transpose()?;
         let is_given = given.is_some();
         let module = given.map_or_else(|| self.request.read_model(), Ok)?;
         output.iter().try_for_each(|to| to.check_source(&module))?;
@@ -178,11 +179,6 @@ impl Run<'_> {
         }
         self.emit(remarks::for_request(self.request, &prepared));
         Ok(prepared)
-    }
-
-    fn open_output(&self) -> Result<Option<Output>, PassError> {
-        let open = |path: &PathBuf| Output::at(path, self.request.replaces_links);
-        self.request.output.as_ref().map(open).transpose()
     }
 
     /// Warns about unreadable data. Not every pipeline reads it; a pass that does fails later.

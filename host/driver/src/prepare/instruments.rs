@@ -217,7 +217,7 @@ mod tests {
 
     fn checker() -> InstrumentSpec {
         let summary = "Judges what passes make.";
-        InstrumentSpec::checking("judge", summary, |_: CheckerOptions, _| {
+        InstrumentSpec::new("judge", summary, |_: CheckerOptions, _| {
             Ok(Arc::new(Checker))
         })
         .paths(["inputs", "library"])

@@ -3,7 +3,6 @@
 //! None of its code runs. The kind of file, the machine, the extent of the segments, and the two symbols of the plugin
 //! ABI are checked. A truncated library would crash the process in `dlopen`.
 
-use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -89,7 +88,8 @@ pub fn check(path: &Path) -> Result<(Manifest, Identity), PluginError> {
             at: 0,
             len: identity.len,
         });
-        let manifest = Manifest::from_symbol(find_manifest(&data, is_this_target)?)?;
+        let manifest =
+            Manifest::from_symbol(find_manifest(&data, |target| target == host_target())?)?;
         Ok((manifest, identity))
     };
     read().map_err(|kind| PluginError::file(path, kind))
@@ -159,10 +159,7 @@ impl ReadCacheOps for Reader {
 }
 
 /// Finds the manifest in a library for an accepted target.
-fn find_manifest<'d, R: ReadRef<'d>>(
-    data: R,
-    accepts: fn(&Target) -> bool,
-) -> Result<&'d [u8], Kind> {
+fn find_manifest<'d, R: ReadRef<'d>>(data: R, accepts: fn(&str) -> bool) -> Result<&'d [u8], Kind> {
     let part = match FileKind::parse(data) {
         Ok(FileKind::MachOFat32) => {
             let fat = MachOFatFile32::parse(data).map_err(damaged)?;
@@ -181,20 +178,15 @@ fn find_manifest<'d, R: ReadRef<'d>>(
 fn select_part<'d>(
     data: impl ReadRef<'d>,
     parts: &'d [impl FatArch],
-    accepts: fn(&Target) -> bool,
+    accepts: fn(&str) -> bool,
 ) -> Result<&'d [u8], Kind> {
     let mut parts = parts.iter();
-    let target = |machine| Target {
-        format: BinaryFormat::MachO,
-        machine: machine_name(machine),
-        is_64: true,
-        is_little: true,
-    };
+    let target = |machine| target(BinaryFormat::MachO, &machine_name(machine), true, true);
     match parts.find(|part| accepts(&target(part.architecture()))) {
         Some(part) => part.data(data).map_err(damaged),
         None => Err(Kind::TargetMismatch {
             found: "a Mach-O library for other machines".to_owned(),
-            expected: Target::host().to_string(),
+            expected: host_target(),
         }),
     }
 }
@@ -202,7 +194,7 @@ fn select_part<'d>(
 /// Parses a library's headers.
 fn parse<'d, R: ReadRef<'d>>(
     data: R,
-    accepts: fn(&Target) -> bool,
+    accepts: fn(&str) -> bool,
 ) -> Result<read::File<'d, R>, Kind> {
     let len = data.len().map_err(|()| Kind::Damaged)?;
     let not_a_library = |found: &str| Kind::NotALibrary {
@@ -216,16 +208,13 @@ fn parse<'d, R: ReadRef<'d>>(
         _ => return Err(not_a_library("an unknown file format")),
     }
     let file = read::File::parse(data).map_err(damaged)?;
-    let target = Target {
-        format: file.format(),
-        machine: machine_name(file.architecture()),
-        is_64: file.is_64(),
-        is_little: file.endianness() == Endianness::Little,
-    };
-    if !accepts(&target) {
+    let machine = machine_name(file.architecture());
+    let is_little = file.endianness() == Endianness::Little;
+    let found = target(file.format(), &machine, file.is_64(), is_little);
+    if !accepts(&found) {
         return Err(Kind::TargetMismatch {
-            found: target.to_string(),
-            expected: Target::host().to_string(),
+            found,
+            expected: host_target(),
         });
     }
     match file.kind() {
@@ -305,25 +294,23 @@ fn manifest_bytes<'d, R: ReadRef<'d>>(data: R, file: &read::File<'d, R>) -> Resu
     }
 }
 
-/// The system and machine of a library.
-#[derive(PartialEq, Eq)]
-struct Target {
-    format: BinaryFormat,
-    machine: String,
-    is_64: bool,
-    is_little: bool,
+/// Returns this host's target.
+fn host_target() -> String {
+    let is_64 = cfg!(target_pointer_width = "64");
+    let is_little = cfg!(target_endian = "little");
+    target(FORMAT, std::env::consts::ARCH, is_64, is_little)
 }
 
-impl Target {
-    /// Returns this host's target.
-    fn host() -> Target {
-        Target {
-            format: FORMAT,
-            machine: std::env::consts::ARCH.to_owned(),
-            is_64: cfg!(target_pointer_width = "64"),
-            is_little: cfg!(target_endian = "little"),
-        }
-    }
+/// Describes the system and machine of a library.
+fn target(format: BinaryFormat, machine: &str, is_64: bool, is_little: bool) -> String {
+    let format = match format {
+        BinaryFormat::Elf => "an ELF library",
+        BinaryFormat::MachO => "a Mach-O library",
+        _ => "a Windows library",
+    };
+    let width = if is_64 { "64" } else { "32" };
+    let order = if is_little { "" } else { ", big-endian" };
+    format!("{format} for {machine} ({width}-bit{order})")
 }
 
 /// Returns Rust's name of a machine.
@@ -332,24 +319,6 @@ fn machine_name(machine: Architecture) -> String {
         Architecture::I386 => "x86".to_owned(),
         machine => format!("{machine:?}").to_lowercase(),
     }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let format = match self.format {
-            BinaryFormat::Elf => "an ELF library",
-            BinaryFormat::MachO => "a Mach-O library",
-            _ => "a Windows library",
-        };
-        let machine = &self.machine;
-        let width = if self.is_64 { "64" } else { "32" };
-        let order = if self.is_little { "" } else { ", big-endian" };
-        write!(f, "{format} for {machine} ({width}-bit{order})")
-    }
-}
-
-fn is_this_target(target: &Target) -> bool {
-    *target == Target::host()
 }
 
 /// Returns the error about a file that can't be parsed. The parser's message is omitted, since it isn't actionable.

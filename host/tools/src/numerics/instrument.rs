@@ -60,7 +60,7 @@ passdock_core::sdk::options! {
 
 /// Returns the instrument `numerics`, for a registry. ONNX Runtime is loaded before the first pass.
 pub fn instrument() -> InstrumentSpec {
-    InstrumentSpec::checking(
+    InstrumentSpec::new(
         NAME,
         "Runs the model in ONNX Runtime before and after each pass, and names the first pass that \
          changes the results.",

@@ -46,7 +46,7 @@ passdock_core::sdk::options! {
 
 /// Returns the instrument `verify-outputs`, for a registry.
 pub fn verify_outputs() -> InstrumentSpec {
-    InstrumentSpec::checking(
+    InstrumentSpec::new(
         VERIFY_OUTPUTS,
         "Compares the outputs of the model before and after the run in ONNX Runtime; a difference fails the run.",
         |fields: Fields, setup| Ok(Arc::new(VerifyOutputs::new(fields, setup)?)),

@@ -41,7 +41,7 @@ sdk::options! {
 /// The instrument only records. The program writes the report, so a run whose process crashed has one, too.
 pub fn instrument() -> InstrumentSpec {
     let summary = "Records the changes of each pass for the HTML report of `--html-report`.";
-    InstrumentSpec::watching(NAME, summary, |options: PageOptions, setup| {
+    InstrumentSpec::new(NAME, summary, |options: PageOptions, setup| {
         let file = setup.new_file(NAME, "file", &options.file)?;
         Ok(Arc::new(PageRecorder {
             file,
@@ -49,6 +49,7 @@ pub fn instrument() -> InstrumentSpec {
             entries: Entries::default(),
         }))
     })
+    .watching()
     .paths(["file"])
 }
 

@@ -97,7 +97,9 @@ fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Pla
             NoMatch::unless(steps <= MAX_DEPTH)?;
             if let Some(linear) = unless_no_match(Linear::from_op(f, op))? {
                 let is_new = plan.linears.iter().all(|(other, _, _)| other.op != op);
-                let can_move = offset.are(0.0) || can_move_offset(f, &linear);
+                // Offsets stay in types of less than 32 bits: the model may rely on how a large sum is rounded.
+                let is_wide = matches!(linear.weights.dtype, DType::F32 | DType::F64);
+                let can_move = offset.are(0.0) || linear.is_unpadded(f) && is_wide;
                 let is_data = one.index == linear.data_at();
                 let has_axis = linear.axis(f, Side::Input) == axis;
                 NoMatch::unless(is_data && has_axis && is_new && can_move)?;
@@ -124,10 +126,4 @@ fn find(f: &Function, mut plan: Plan, affine: &Affine, axis: Axis) -> Result<Pla
     }
     NoMatch::unless(!plan.linears.is_empty())?;
     Ok(plan)
-}
-
-/// Whether adding to an op's operand can be replaced by adding to its result. Not in types of less than 32 bits: the
-/// model may rely on the rounding of a large sum.
-fn can_move_offset(f: &Function, linear: &Linear) -> bool {
-    linear.is_unpadded(f) && matches!(linear.weights.dtype, DType::F32 | DType::F64)
 }

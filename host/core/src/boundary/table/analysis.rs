@@ -184,15 +184,10 @@ unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<CacheKey<'a>> {
 /// Returns the data of a cached result, if it comes from a plugin.
 #[inline]
 fn data(cached: &(dyn Any + Send + Sync)) -> Edit<*mut c_void> {
-    match cached.downcast_ref::<Foreign>() {
-        Some(foreign) => Ok(foreign.data),
-        None => Err(unknown_owner()),
-    }
-}
-
-#[cold]
-fn unknown_owner() -> EditFailure {
-    EditFailure::invalid("the owner of an analysis is not an address in the plugin")
+    let foreign = cached.downcast_ref::<Foreign>();
+    foreign.map(|foreign| foreign.data).ok_or_else(|| {
+        EditFailure::invalid("the owner of an analysis is not an address in the plugin")
+    })
 }
 
 /// `AnalysisApi::put`. Unless it is null, the data is dropped even after an error.

@@ -294,7 +294,10 @@ pub(in crate::boundary) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
     for dim in dims {
         let is_valid = match dim.kind {
             DimKind::UNKNOWN | DimKind::CONST => true,
-            DimKind::SYMBOL => symbol_of(dim).is_some_and(|id| f.symbols().get(id).is_some()),
+            DimKind::SYMBOL => {
+                let id = u32::try_from(dim.value).map(SymbolId);
+                id.is_ok_and(|id| f.symbols().get(id).is_some())
+            }
             DimKind::EXPR => u32::try_from(dim.value).is_ok_and(|id| id < exprs),
             DimKind(kind) => return Err(input::unknown("dim", kind)),
         };
@@ -308,8 +311,4 @@ pub(in crate::boundary) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
         }
     }
     Ok(())
-}
-
-fn symbol_of(dim: &abi::Dim) -> Option<SymbolId> {
-    u32::try_from(dim.value).ok().map(SymbolId)
 }

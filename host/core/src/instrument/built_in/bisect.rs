@@ -21,7 +21,7 @@ passdock_plugin_api::options! {
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Numbers the passes and skips those after the first `limit`, to find the pass that \
                    breaks a model.";
-    InstrumentSpec::checking("bisect", summary, |options: Options, setup| {
+    InstrumentSpec::new("bisect", summary, |options: Options, setup| {
         let bisect = Bisect::new(options.limit, setup.sink.clone());
         Ok(Arc::new(bisect.uncounted(setup.sequentials())))
     })

@@ -29,7 +29,7 @@ passdock_plugin_api::options! {
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Writes the module as IR text to a directory after each pass.";
-    let spec = InstrumentSpec::watching("dump", summary, |options: Options, setup| {
+    let spec = InstrumentSpec::new("dump", summary, |options: Options, setup| {
         if options.dir.is_empty() {
             let message = "missing name of the directory for `dump`";
             return Err(option_error("dump", "dir", message).into());
@@ -39,7 +39,8 @@ pub(super) fn spec() -> InstrumentSpec {
             true => dump.refresh(),
             false => dump,
         }))
-    });
+    })
+    .watching();
     spec.paths(["dir"]).aliases(["DumpIR"])
 }
 

@@ -21,7 +21,7 @@ use crate::util;
 pub(super) fn spec() -> InstrumentSpec {
     let summary =
         "Reports memory per pass: the process before and after, its peak, and the module.";
-    InstrumentSpec::watching("memory", summary, |(), _| Ok(Arc::new(PassMemory::new())))
+    InstrumentSpec::new("memory", summary, |(), _| Ok(Arc::new(PassMemory::new()))).watching()
 }
 
 /// An instrument that measures memory around each pass.

@@ -21,7 +21,7 @@ use crate::util;
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Counts the ops that each pass added and removed, by kind.";
-    InstrumentSpec::watching("op-count", summary, |(), _| Ok(Arc::new(OpCount::new())))
+    InstrumentSpec::new("op-count", summary, |(), _| Ok(Arc::new(OpCount::new()))).watching()
 }
 
 /// An instrument that counts ops around each pass.

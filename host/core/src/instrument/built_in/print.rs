@@ -30,10 +30,11 @@ pub(super) fn spec_after() -> InstrumentSpec {
 }
 
 fn spec(name: &'static str, summary: &str, new: fn(PassFilter, Sink) -> PrintIr) -> InstrumentSpec {
-    InstrumentSpec::watching(name, summary, move |options: Options, setup| {
+    InstrumentSpec::new(name, summary, move |options: Options, setup| {
         let passes = setup.passes(name, "passes", &options.passes)?;
         Ok(Arc::new(new(passes, setup.sink.clone())))
     })
+    .watching()
 }
 
 /// An instrument that prints the module before and after passes.

@@ -16,13 +16,14 @@ use crate::instrument::{
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Prints a diff for each pass that changed the module.";
-    InstrumentSpec::watching("print-changed", summary, |(), setup| {
+    InstrumentSpec::new("print-changed", summary, |(), setup| {
         let print = PrintChanged::new(setup.sink.clone());
         Ok(Arc::new(match setup.color {
             true => print.color(),
             false => print,
         }))
     })
+    .watching()
 }
 
 /// An instrument that prints the changes of each pass.

@@ -33,7 +33,7 @@ passdock_plugin_api::options! {
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Reports the time of each pass, as a tree and per pass.";
-    InstrumentSpec::watching("timing", summary, |options: Options, setup| {
+    InstrumentSpec::new("timing", summary, |options: Options, setup| {
         let mut timing = PassTimingInstrument::new();
         if !options.trace.is_empty() {
             let path = setup.new_file("timing", "trace", &options.trace)?;
@@ -44,6 +44,7 @@ pub(super) fn spec() -> InstrumentSpec {
             false => timing,
         }))
     })
+    .watching()
     .paths(["trace"])
     .aliases(["PassTimingInstrument"])
 }

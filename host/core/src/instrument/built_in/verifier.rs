@@ -23,7 +23,7 @@ passdock_plugin_api::options! {
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Verifies the module before and after each pass, even with `--verify off`, and \
                    names the pass that broke it.";
-    InstrumentSpec::checking("verify", summary, |options: Options, setup| {
+    InstrumentSpec::new("verify", summary, |options: Options, setup| {
         let verify = match options.before {
             true => WellFormed::new(),
             false => WellFormed::after_only(),

@@ -190,7 +190,8 @@ fn without_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         if let Some(floats) = f.constant_floats(parameter)? {
             NoMatch::unless(floats.iter().all(|float| is_exact(*float, dtype)))?;
             let cast = OpBuilder::new("onnx.Cast").operand(parameter);
-            operands.push(r.op(cast.attr("to", onnx_code(dtype)))?);
+            let code: i64 = if dtype == DType::F16 { 10 } else { 16 };
+            operands.push(r.op(cast.attr("to", code))?);
             continue;
         }
         let dims = f.shape(parameter).ok_or(NoMatch)?;
@@ -198,11 +199,6 @@ fn without_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         operands.push(splat(r, dtype, 1.0, &dims)?);
     }
     Ok(Some(vec![r.op(new_op.operands(operands))?]))
-}
-
-/// Returns ONNX's code of a 16-bit float type.
-fn onnx_code(dtype: DType) -> i64 {
-    if dtype == DType::F16 { 10 } else { 16 }
 }
 
 /// Whether a number is exact in a dtype.

@@ -71,11 +71,6 @@ impl Polynomial {
         Some(Polynomial(all))
     }
 
-    fn as_number(self) -> Option<f64> {
-        let number = self.0[0][0];
-        (self == Polynomial::number(number)).then_some(number)
-    }
-
     /// Whether the coefficients are equal up to the rounding of exporters' constants of a dtype.
     pub(crate) fn is_about(&self, other: Polynomial, dtype: DType) -> bool {
         let mut both = self.0.iter().flatten().zip(other.0.iter().flatten());
@@ -117,7 +112,9 @@ fn read(
         return Ok(Polynomial::number(0.0).plus(a, -1.0));
     }
     let b = read(1)?;
-    let result = match (f.name(op), b.as_number()) {
+    let constant = b.0[0][0];
+    let number = (b == Polynomial::number(constant)).then_some(constant);
+    let result = match (f.name(op), number) {
         ("onnx.Add", _) => Some(a.plus(b, 1.0)),
         ("onnx.Sub", _) => Some(a.plus(b, -1.0)),
         ("onnx.Mul", _) => a.times(b),
