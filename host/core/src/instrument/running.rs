@@ -73,3 +73,22 @@ impl Entries {
         before.is_ok_and(|count| count <= 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Entries;
+
+    #[test]
+    fn only_the_first_entry_and_the_last_exit_count() {
+        let entries = Entries::default();
+        assert!(entries.enter());
+        assert!(!entries.enter());
+        assert!(!entries.exit());
+        assert!(!entries.enter());
+        assert!(!entries.exit());
+        assert!(entries.exit());
+        // A surplus exit doesn't hide the next entry.
+        assert!(entries.exit());
+        assert!(entries.enter());
+    }
+}
