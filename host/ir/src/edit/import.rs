@@ -1,12 +1,12 @@
 //! Edits for importers and parsers: names, marks and locations as the file has them.
 
-use std::sync::Arc;
+use std::mem;
 
 use passdock_abi::{
     Constant, LocId, Op, OpId, Opset, Port, Region, RegionId, SymbolId, Value, ValueId,
 };
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Edit, EditFailure, reject};
 use crate::function::Function;
@@ -26,27 +26,35 @@ impl Module {
         version_of: impl Fn(&str) -> Option<i64>,
     ) {
         let mut needed = Vec::new();
+        let (mut domains, mut versions) = (FxHashMap::default(), FxHashMap::default());
+        // The number of the function that had an op of a name last.
+        let mut seen = vec![0; self.symbols().count()];
         let changed = self.changed_since(before);
-        for (_, f, old) in changed.filter(|(_, f, _)| !f.opsets.is_empty()) {
-            let mut seen = FxHashSet::default();
-            for name in f.ops().map(|(_, op)| op.name) {
-                if !seen.insert(name) {
-                    continue;
-                }
-                let domain = OpName::parse(f.text(name)).and_then(|name| name.domain);
-                let Some(domain) = domain.filter(|_| self.function(name).is_none()) else {
+        let changed = changed.filter(|(_, f, _)| !f.opsets.is_empty());
+        for (number, (_, f, old)) in (1..).zip(changed) {
+            let names = f.ops().map(|(_, op)| op.name);
+            for name in names.filter(|name| mem::replace(&mut seen[name.index()], number) != number)
+            {
+                let domain = *domains.entry(name).or_insert_with(|| {
+                    let domain = OpName::parse(f.text(name)).and_then(|name| name.domain);
+                    let domain = domain.filter(|_| self.function(name).is_none());
+                    domain.map(|domain| self.symbols().intern(&domain))
+                });
+                let Some(domain) = domain.filter(|domain| f.opset(*domain).is_none()) else {
                     continue;
                 };
-                let symbol = self.symbols().intern(&domain);
-                let was_known = || old.is_some_and(|old| old.ops().any(|(_, op)| op.name == name));
-                if f.opset(symbol).is_some() || was_known() {
+                let uses_name = |f: &Function| f.ops().any(|(_, op)| op.name == name);
+                if old.is_some_and(|old| uses_name(old)) {
                     continue;
                 }
-                let known = || self.functions().find_map(|other| other.opset(symbol));
-                let uses_name = |f: &Arc<Function>| f.ops().any(|(_, op)| op.name == name);
-                let first = || (!before.functions().any(uses_name)).then_some(1);
-                let version = known().or_else(|| version_of(&domain)).or_else(first);
-                needed.extend(version.map(|version| (f.name, symbol, version)));
+                let version = versions.entry(name).or_insert_with(|| {
+                    let known = self.functions().find_map(|other| other.opset(domain));
+                    let is_new = || !before.functions().any(|f| uses_name(f));
+                    known
+                        .or_else(|| version_of(f.text(domain)))
+                        .or_else(|| is_new().then_some(1))
+                });
+                needed.extend(version.map(|version| (f.name, domain, version)));
             }
         }
         for (function, domain, version) in needed {
