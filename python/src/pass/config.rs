@@ -50,14 +50,9 @@ pub(crate) fn value<'py>(
     Ok(with_fields(&schema, convert::from_config(py, &value)?)?)
 }
 
-/// Whether a config key has a single value instead of fields.
-fn is_scalar(schema: &Schema) -> bool {
-    matches!(&schema.fields[..], [field] if field.name.is_empty())
-}
-
 /// Returns the value of a config key, with its fields as attributes.
 fn with_fields<'py>(schema: &Schema, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    if is_scalar(schema) {
+    if matches!(&schema.fields[..], [field] if field.name.is_empty()) {
         return Ok(value);
     }
     let config = value.py().import("passdock._config")?;

@@ -3,8 +3,7 @@
 use std::cell::OnceCell;
 
 use passdock_abi::{
-    Attr, AttrKind, ConstId, LocId, LocKind, OpId, RegionId, Storage, SymbolId, TypeId, Value,
-    ValueId,
+    Attr, AttrKind, ConstId, LocId, OpId, RegionId, Storage, SymbolId, TypeId, Value, ValueId,
 };
 use passdock_core::terminal::shortened;
 use passdock_ir::{Function, text};
@@ -104,7 +103,8 @@ impl<'f> Side<'f> {
 
     /// Whether a constant's value or its ONNX node has a name.
     pub(super) fn is_named(&self, id: ConstId) -> bool {
-        self.name(Node::Const(id)).is_some() || node_name(self.f, self.f.constant(id).loc).is_some()
+        let loc = self.f.constant(id).loc;
+        self.name(Node::Const(id)).is_some() || node_names(self.f, loc).next().is_some()
     }
 
     /// Returns the node that defines a value and the value's index in it; `None` for an omitted operand.
@@ -238,9 +238,4 @@ impl<'f> Side<'f> {
 /// Returns the text of a name; `None` if there is none.
 pub(super) fn optional_text(f: &Function, name: SymbolId) -> Option<&str> {
     name.option().map(|name| f.text(name))
-}
-
-fn node_name(f: &Function, loc: LocId) -> Option<&str> {
-    let loc = f.loc(loc).filter(|loc| loc.kind == LocKind::NAME)?;
-    optional_text(f, loc.name)
 }

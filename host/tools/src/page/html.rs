@@ -25,7 +25,8 @@ const LEVEL: u8 = 6;
 pub fn render(document: &Document<'_>) -> serde_json::Result<String> {
     let json = serde_json::to_string(document)?;
     let (kind, data) = match json.len() {
-        0..LARGE => ("application/json", inert(&json)),
+        // Escaped so that it can't end the element or begin a comment. In JSON, `<` occurs in strings only.
+        0..LARGE => ("application/json", json.replace('<', "\\u003c")),
         _ => {
             let bytes = miniz_oxide::deflate::compress_to_vec(json.as_bytes(), LEVEL);
             ("application/x-deflate-base64", STANDARD.encode(bytes))
@@ -35,11 +36,6 @@ pub fn render(document: &Document<'_>) -> serde_json::Result<String> {
     Ok(format!(
         "{before}<script id=\"data\" type=\"{kind}\">{data}</script>{after}"
     ))
-}
-
-/// Escapes JSON so that it can't end the element or begin a comment. In JSON, `<` occurs in strings only.
-fn inert(json: &str) -> String {
-    json.replace('<', "\\u003c")
 }
 
 /// Writes an HTML report to a file atomically.

@@ -57,7 +57,8 @@ fn pick<'a>(call: &Call, x: &Tensor, axis: usize, picked: &[usize], dims: &[usiz
     })
 }
 
-/// Appends the picked blocks of each row.
+/// Appends the picked blocks of each row. It isn't inlined into `pick`, where its loops would be slower.
+#[inline(never)]
 fn pick_blocks<T: Copy>(cells: &[T], picked: &[usize], sizes: [usize; 2], result: &mut Vec<T>) {
     let [row, block] = sizes;
     for cells in cells.chunks_exact(row.max(1)) {
