@@ -32,9 +32,11 @@ impl Module {
         let changed = self.changed_since(before);
         let changed = changed.filter(|(_, f, _)| !f.opsets.is_empty());
         for (number, (_, f, old)) in (1..).zip(changed) {
-            let names = f.ops().map(|(_, op)| op.name);
-            for name in names.filter(|name| mem::replace(&mut seen[name.index()], number) != number)
-            {
+            for name in f.ops().map(|(_, op)| op.name) {
+                let last = seen.get_mut(name.index());
+                if last.is_none_or(|last| mem::replace(last, number) == number) {
+                    continue;
+                }
                 let domain = *domains.entry(name).or_insert_with(|| {
                     let domain = OpName::parse(f.text(name)).and_then(|name| name.domain);
                     let domain = domain.filter(|_| self.function(name).is_none());
