@@ -108,6 +108,7 @@ static passdock_status counter_report(void *instance, passdock_context *context,
 
 /* The manifest, which the host reads without loading the plugin. */
 PASSDOCK_MANIFEST("c", "0.1.0",
+                  PASSDOCK_LICENSE("Apache-2.0 OR MIT")
                   PASSDOCK_PASS("c.transform.FuseDoubleRelu", "function", 1,
                                 "summary = \"Replaces `Relu(Relu(x))` with `Relu(x)`.\"\n"
                                 "phase = \"simplify\"\n")

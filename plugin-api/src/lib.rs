@@ -101,9 +101,11 @@ pub mod prelude {
         RulesText, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
     };
 }
-/// Records of the ABI that the SDK returns. Their layout is final.
+/// Records of the ABI that functions of the SDK take or return. Their layout is final.
 pub mod record {
-    pub use passdock_abi::{Constant, DimExpr, NameUse, OpEffects, OpOrder, Port, Storage, Type};
+    pub use passdock_abi::{
+        Capture, Constant, DimExpr, NameUse, OpEffects, OpOrder, Port, Storage, Type,
+    };
 }
 pub mod rewrite;
 pub mod testing;

@@ -130,6 +130,7 @@ fn manifest_contains_all_declarations() {
     let expected = r#"[plugin]
 name = "acme"
 version = "1.2.0"
+license = "LICENSE"
 abi = "0.4"
 min_host = "0.4"
 ir = "0.1"
@@ -262,6 +263,7 @@ default = "tab\u0009here, \nand ü"
             "FIELDS\n",
             &format!("{}\n", options.replace("pass.option", "config.field")),
         )
+        .replace("LICENSE", env!("CARGO_PKG_LICENSE"))
         .replace(
             "LAYOUT",
             &format!("{:08x}", passdock_plugin_api::abi::LAYOUT),

@@ -38,7 +38,7 @@ static passdock_status meddle(void *instance, passdock_context *context,
     snprintf((char *)instance, sizeof message, "edit %u, run_pass %u, snapshot %u, erase %u of %u: %.*s",
              edit, run, snapshot, erase, f.view->op_count,
              (int)host->functions->last_error(f.handle).len,
-             (const char *)host->functions->last_error(f.handle).ptr);
+             host->functions->last_error(f.handle).ptr);
     host->modules->release(m->handle, f);
     return pass->opt_level == 3 ? 77 : PASSDOCK_OK;
 }

@@ -19,7 +19,7 @@ static char message[2000];
 static void say(passdock_context *context, passdock_status status, passdock_str why) {
     passdock_diagnostic note = PASSDOCK_DIAGNOSTIC_INIT;
     note.severity = PASSDOCK_SEVERITY_NOTE;
-    snprintf(message, sizeof message, "%u: %.*s", status, (int)why.len, (const char *)why.ptr);
+    snprintf(message, sizeof message, "%u: %.*s", status, (int)why.len, why.ptr);
     note.message = passdock_text(message);
     host->context->emit(context, &note);
 }
@@ -35,7 +35,7 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     passdock_clone_ops_desc clone = PASSDOCK_CLONE_OPS_DESC_INIT;
     passdock_outline_desc outline = PASSDOCK_OUTLINE_DESC_INIT;
     passdock_type_id type;
-    passdock_value_id capture[1][2] = {{0, 0}}; /* the parameter of each */
+    passdock_capture capture = {0, 0}; /* the parameter of each */
     passdock_port_desc port = PASSDOCK_PORT_DESC_INIT;
     passdock_results_desc ends = PASSDOCK_RESULTS_DESC_INIT;
     passdock_status status;
@@ -54,7 +54,7 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     clone.result_count = 2;
     status = host->functions->clone_ops(f.handle, &clone);
     say(context, status, host->functions->last_error(f.handle));
-    clone.captures = (const passdock_value_id (*)[2])capture;
+    clone.captures = &capture;
     clone.capture_count = 1;
     status = host->functions->clone_ops(f.handle, &clone);
     if (status != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;

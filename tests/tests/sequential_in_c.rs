@@ -43,7 +43,7 @@ static passdock_status says(void *state, passdock_context *context, const passdo
     if (host->context->option(context, passdock_text(option), &set[3]) != PASSDOCK_OK)
         return PASSDOCK_STATUS_FAILED;
     snprintf(text, sizeof text, "%lld cores of %.*s, %s, limit %lld", (long long)number(&set[0]),
-             (int)set[1].string_value.len, (const char *)set[1].string_value.ptr,
+             (int)set[1].string_value.len, set[1].string_value.ptr,
              set[2].int_value ? "verbose" : "silent", (long long)number(&set[3]));
     memset(&note, 0, sizeof note);
     note.struct_size = sizeof note;

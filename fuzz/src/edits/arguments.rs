@@ -283,9 +283,12 @@ impl Argument for Column {}
 impl Argument for LaidOut {}
 impl Argument for Setting {}
 
-impl Argument for [ValueId; 2] {
-    fn argument(c: &Call) -> [ValueId; 2] {
-        [c.get(), c.get()]
+impl Argument for abi::Capture {
+    fn argument(c: &Call) -> abi::Capture {
+        abi::Capture {
+            value: c.get(),
+            replacement: c.get(),
+        }
     }
 }
 

@@ -135,7 +135,7 @@ impl Argument for ConstantDesc {
 impl Argument for CloneDesc {
     fn argument(c: &Call) -> CloneDesc {
         let (args, arg_count) = c.list::<ValueId>();
-        let (captures, capture_count) = c.list::<[ValueId; 2]>();
+        let (captures, capture_count) = c.list::<Capture>();
         let (results, result_count) = c.rooms::<ValueId>();
         CloneDesc {
             struct_size: sized(size_of::<Self>()),
@@ -157,7 +157,7 @@ impl Argument for CloneDesc {
 impl Argument for CloneOpsDesc {
     fn argument(c: &Call) -> CloneOpsDesc {
         let (ops, op_count) = c.list::<OpId>();
-        let (captures, capture_count) = c.list::<[ValueId; 2]>();
+        let (captures, capture_count) = c.list::<Capture>();
         let (results, result_count) = c.rooms::<ValueId>();
         CloneOpsDesc {
             struct_size: sized(size_of::<Self>()),

@@ -34,6 +34,10 @@ fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
     };
     let (abi, min_host, ir) = (&plugin.abi, &plugin.min_host, &plugin.ir);
     let mut lines = vec![format!("plugin ABI {abi} (requires {min_host}), IR {ir}")];
+    let license = plugin.license.iter();
+    lines.extend(license.map(|license| format!("license {license}")));
+    let homepage = plugin.homepage.iter();
+    lines.extend(homepage.map(|homepage| format!("homepage {homepage}")));
     let layout = plugin.layout.iter();
     lines.extend(layout.map(|layout| format!("layout fingerprint {layout}")));
     let compiler = plugin.compiler.iter();

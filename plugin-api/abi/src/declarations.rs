@@ -1132,6 +1132,16 @@ impl ConstantDesc {
     pub const SPLAT: u32 = 1;
 }
 
+/// A value that copied ops use but don't define, and its replacement in the copies.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Capture {
+    /// The value.
+    pub value: ValueId,
+    /// The value that the copies use instead.
+    pub replacement: ValueId,
+}
+
 /// A region to copy, without its terminator, to a position in a function.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -1152,9 +1162,9 @@ pub struct CloneDesc {
     pub args: *const ValueId,
     /// The number of arguments of the region.
     pub arg_count: usize,
-    /// Pairs (value from outside the region, replacement); within one function, other values stay the same.
-    pub captures: *const [ValueId; 2],
-    /// The number of pairs.
+    /// Values from outside the region; within one function, other values stay the same.
+    pub captures: *const Capture,
+    /// The number of captures.
     pub capture_count: usize,
     /// Receives the copy of each operand of the terminator.
     pub results: *mut ValueId,
@@ -1178,8 +1188,8 @@ pub struct CloneOpsDesc {
     pub op_count: usize,
     /// The position of the copies.
     pub at: Position,
-    /// Pairs (value that the ops use but don't define, replacement).
-    pub captures: *const [ValueId; 2],
+    /// Values that the ops use but don't define; within one function, other values stay the same.
+    pub captures: *const Capture,
     /// The number of captures.
     pub capture_count: usize,
     /// Receives the copies of the results of the first op in `ops`, then of the second one, and so on.
@@ -2746,6 +2756,7 @@ pub const LAYOUT: u32 = {
         size_of::<RegionDesc>(),
         size_of::<OpDesc>(),
         size_of::<ConstantDesc>(),
+        size_of::<Capture>(),
         size_of::<CloneDesc>(),
         size_of::<CloneOpsDesc>(),
         size_of::<TextDesc>(),

@@ -206,8 +206,8 @@ pub(crate) struct CloneDesc<'a> {
     pub(crate) at: Position,
     /// The values that replace the arguments of the region.
     pub(crate) args: &'a [ValueId],
-    /// Pairs (value from outside the region, replacement); within one function, other values stay the same.
-    pub(crate) captures: &'a [[ValueId; 2]],
+    /// Values from outside the region; within one function, other values stay the same.
+    pub(crate) captures: &'a [Capture],
     /// Receives the copy of each operand of the terminator.
     pub(crate) results: &'a mut [ValueId],
 }
@@ -241,8 +241,8 @@ pub(crate) struct CloneOpsDesc<'a> {
     pub(crate) ops: &'a [OpId],
     /// The position of the copies.
     pub(crate) at: Position,
-    /// Pairs (value that the ops use but don't define, replacement).
-    pub(crate) captures: &'a [[ValueId; 2]],
+    /// Values that the ops use but don't define; within one function, other values stay the same.
+    pub(crate) captures: &'a [Capture],
     /// Receives the copies of the results of the first op in `ops`, then of the second one, and so on.
     pub(crate) results: &'a mut [ValueId],
 }

@@ -1,7 +1,7 @@
 //! [`Function`]: copies of regions and ops, within the function and from other functions of the module.
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, Position, RegionId, ValueId};
+use passdock_abi::{Capture, OpId, Position, RegionId, ValueId};
 
 use super::Function;
 use crate::data::EditError;
@@ -13,9 +13,9 @@ const SELF: abi::FunctionRef = abi::CloneDesc::EMPTY.source;
 impl Function {
     /// Copies ops of one region, with all nested ops, to a position in this function.
     ///
-    /// `captures` are pairs (value that the ops use but don't define, its replacement in the copies). Values without a
-    /// pair stay the same. The ops may be given in any order; the copies are in program order. Returns the copies of
-    /// the results of the first op in `ops`, then of the second one, and so on.
+    /// `captures` are values that the ops use but don't define, with their replacements. Other values stay the same.
+    /// The ops may be given in any order; the copies are in program order. Returns the copies of the results of the
+    /// first op in `ops`, then of the second one, and so on.
     ///
     /// # Errors
     /// If the ops aren't in one region, one of them is a terminator, or a value that they use isn't visible at the
@@ -24,7 +24,7 @@ impl Function {
         &mut self,
         ops: &[OpId],
         at: Position,
-        captures: &[[ValueId; 2]],
+        captures: &[Capture],
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; self.result_count_of_all(ops)];
         self.raw_clone_ops(CloneOpsDesc {
@@ -48,14 +48,17 @@ impl Function {
     ///
     /// ```
     /// use passdock_plugin_api::prelude::*;
+    /// use passdock_plugin_api::record::Capture;
     ///
     /// /// Copies an op of `main`, which has one operand, to the end of a function.
     /// fn copy(m: &mut Module, op: OpId, to: &str) -> Result<(), EditError> {
     ///     let main = m.snapshot("main")?;
     ///     let f = m.edit(to)?;
-    ///     let used = main.operand(op, 0).unwrap_or(ValueId::NONE);
-    ///     let pairs = [[used, f.params()[0]]];
-    ///     let results = f.clone_ops_from(&main, &[op], Position::end_of(f.body()), &pairs)?;
+    ///     let capture = Capture {
+    ///         value: main.operand(op, 0).unwrap_or(ValueId::NONE),
+    ///         replacement: f.params()[0],
+    ///     };
+    ///     let results = f.clone_ops_from(&main, &[op], Position::end_of(f.body()), &[capture])?;
     ///     f.set_results(f.body(), &results)
     /// }
     /// ```
@@ -68,7 +71,7 @@ impl Function {
         source: &Function,
         ops: &[OpId],
         at: Position,
-        captures: &[[ValueId; 2]],
+        captures: &[Capture],
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; source.result_count_of_all(ops)];
         let source = self.source(source)?;
@@ -86,8 +89,8 @@ impl Function {
     /// Copies the ops of a region, without its terminator, to a position in this function. Returns the copies of the
     /// terminator's operands.
     ///
-    /// `args` replace the region's arguments. `captures` are pairs (value from outside of the region, its replacement
-    /// in the copy).
+    /// `args` replace the region's arguments. `captures` are values from outside of the region, with their
+    /// replacements.
     ///
     /// # Errors
     /// If the number of arguments differs, or a value isn't visible at the position.
@@ -96,7 +99,7 @@ impl Function {
         region: RegionId,
         at: Position,
         args: &[ValueId],
-        captures: &[[ValueId; 2]],
+        captures: &[Capture],
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; self.result_count_of(region)];
         self.raw_clone_region(CloneDesc {
@@ -111,9 +114,8 @@ impl Function {
         Ok(results)
     }
 
-    /// Copies a region as [`Function::clone_region`], but from another function: inlining. `captures` are pairs (value
-    /// of the source that is defined outside of the region, its replacement here). Constants that aren't in `captures`
-    /// are copied.
+    /// Copies a region as [`Function::clone_region`], but from another function: inlining. `captures` are values of the
+    /// source from outside of the region, with their replacements here. Constants that aren't in `captures` are copied.
     ///
     /// # Errors
     /// See [`Function::clone_region`]; also if a captured value isn't in `captures`.
@@ -123,7 +125,7 @@ impl Function {
         region: RegionId,
         at: Position,
         args: &[ValueId],
-        captures: &[[ValueId; 2]],
+        captures: &[Capture],
     ) -> Result<Vec<ValueId>, EditError> {
         let mut results = vec![ValueId::NONE; source.result_count_of(region)];
         let source = self.source(source)?;

@@ -85,6 +85,14 @@ impl<const N: usize> Writer<N> {
         self.raw(key).raw(" = ").quoted(text).byte(b'\n')
     }
 
+    /// Writes a string, unless it is empty.
+    const fn string_if_set(self, key: &str, text: &str) -> Self {
+        match text.is_empty() {
+            true => self,
+            false => self.string(key, text),
+        }
+    }
+
     const fn int(mut self, value: i128) -> Self {
         if value < 0 {
             self = self.byte(b'-');
@@ -201,6 +209,8 @@ impl<const N: usize> Writer<N> {
         let (abi, ir) = (passdock_abi::ABI, passdock_abi::IR);
         let writer = self.raw("[plugin]\n").string("name", plugin.name);
         let writer = writer.string("version", plugin.version);
+        let writer = writer.string_if_set("license", plugin.license);
+        let writer = writer.string_if_set("homepage", plugin.homepage);
         let writer = writer.version("abi", abi.major, abi.minor);
         // If the host lacks a function, calls return UNSUPPORTED.
         let writer = writer.version("min_host", abi.major, passdock_abi::OLDEST_MINOR);

@@ -124,6 +124,8 @@ pub struct ConfigSpec {
 pub struct PluginSpec {
     pub name: &'static str,
     pub version: &'static str,
+    pub license: &'static str,
+    pub homepage: &'static str,
     pub unwinds: bool,
     pub passes: &'static [PassSpec],
     pub sequentials: &'static [SequentialSpec],
@@ -134,10 +136,17 @@ pub struct PluginSpec {
 
 impl PluginSpec {
     /// Creates the specification of a plugin without a name and entries.
-    pub const fn new(version: &'static str, unwinds: bool) -> PluginSpec {
+    pub const fn new(
+        version: &'static str,
+        license: &'static str,
+        homepage: &'static str,
+        unwinds: bool,
+    ) -> PluginSpec {
         PluginSpec {
             name: "",
             version,
+            license,
+            homepage,
             unwinds,
             passes: &[],
             sequentials: &[],
@@ -260,6 +269,8 @@ macro_rules! __plugin {
             $($done)*
             ..$crate::__private::PluginSpec::new(
                 ::std::env!("CARGO_PKG_VERSION"),
+                ::std::env!("CARGO_PKG_LICENSE"),
+                ::std::env!("CARGO_PKG_HOMEPAGE"),
                 ::std::cfg!(panic = "unwind"),
             )
         }

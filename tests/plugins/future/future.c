@@ -30,7 +30,7 @@ static void say(passdock_context *context, passdock_severity severity, passdock_
 static void answered(passdock_context *context, const char *what, passdock_status status, passdock_str error) {
     char text[256];
     if (status == PASSDOCK_OK) error = passdock_text("");
-    snprintf(text, sizeof text, "%s: %u %.*s", what, (unsigned)status, (int)error.len, (const char *)error.ptr);
+    snprintf(text, sizeof text, "%s: %u %.*s", what, (unsigned)status, (int)error.len, error.ptr);
     say(context, PASSDOCK_SEVERITY_NOTE, PASSDOCK_PART_OP, text);
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record::Capture;
 
 /// The blocks of a function: ops whose node names are equal up to the last slash, as in `encoder/layer_1/add`.
 struct Blocks(Vec<(String, Vec<OpId>)>);
@@ -94,7 +95,10 @@ fn copy_back(f: &mut Function, cx: &PassContext) -> PassResult {
             .collect();
         let args = callee.params().iter().copied().zip(f.operands(call));
         let mut values: HashMap<ValueId, ValueId> = args.collect();
-        let captures: Vec<[ValueId; 2]> = values.iter().map(|(&from, &to)| [from, to]).collect();
+        let captures = values
+            .iter()
+            .map(|(&value, &replacement)| Capture { value, replacement });
+        let captures: Vec<Capture> = captures.collect();
         let copies = f.clone_ops_from(&callee, &ops, Position::before(call), &captures)?;
         values.extend(
             ops.iter()

@@ -21,6 +21,8 @@ min_host = "0.4"
 ir = "0.1"
 panic = "none"
 layout = "0123"
+license = "MIT"
+homepage = "https://acme.example"
 compiler = "cc"
 [[pass]]
 name = "acme.transform.Tile"

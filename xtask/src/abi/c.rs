@@ -207,10 +207,7 @@ fn declarator(ty: &str, name: &str) -> String {
         return declarator(to, &format!("*{name}"));
     }
     match ty.strip_prefix("*const ") {
-        Some(to) => match to.strip_prefix('[').and_then(|to| to.split_once("; 2]")) {
-            Some((element, _)) => format!("const {} (*{name})[2]", c_type(element)),
-            None => format!("const {}", declarator(to, &format!("*{name}"))),
-        },
+        Some(to) => format!("const {}", declarator(to, &format!("*{name}"))),
         None => format!("{} {name}", c_type(ty)),
     }
 }
@@ -222,6 +219,7 @@ fn c_type(ty: &str) -> String {
         "f64" => "double".into(),
         "usize" => "size_t".into(),
         "c_void" => "void".into(),
+        "char" => "char".into(),
         _ => format!("passdock_{}", snake(ty)),
     }
 }

@@ -65,7 +65,8 @@ fn files(project: &Project) -> Result<Vec<(String, String)>> {
     templates.add_filter("snake", |name: &str| snake(name));
     templates.add_filter("option", |ty: &str| match ty.strip_prefix("fn ") {
         Some(callback) => format!("Option<{callback}>"),
-        None => ty.to_owned(),
+        // In C, the bytes of strings are `char`.
+        None => ty.replace("char", "u8"),
     });
     let items: Vec<&Item> = table.items().collect();
     let defines: Vec<Define<'_>> = table.items().flat_map(Item::defines).collect();

@@ -271,7 +271,7 @@ fn gated(
 pub(in crate::boundary) fn tables() -> Option<&'static Tables> {
     static TABLES: OnceLock<Option<Tables>> = OnceLock::new();
     static HOST: Slot = Slot::new();
-    static NOTHING: PluginSpec = PluginSpec::new("", true);
+    static NOTHING: PluginSpec = PluginSpec::new("", "", "", true);
     let tables = TABLES.get_or_init(|| {
         // SAFETY: the host's tables are valid by the plugin ABI, and `'static`.
         unsafe {

@@ -5,6 +5,7 @@ use passdock_ir::text::{self, print_function};
 use passdock_ir::verify::verify;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::{OpDef, Position};
+use passdock_plugin_api::record::Capture;
 use passdock_plugin_api::{EditError, PassContext};
 
 use crate::support::{TestFrame, run};
@@ -129,10 +130,13 @@ fn ops_with_different_meaning_are_rejected() {
                 .map(|_| ())
         });
         let ops = edit_main(MAIN, &other, |f, other, _| {
-            let (at, x) = (Position::end_of(f.body()), f.params()[0]);
-            let pairs = [[other.params()[0], x]];
+            let at = Position::end_of(f.body());
+            let capture = Capture {
+                value: other.params()[0],
+                replacement: f.params()[0],
+            };
             let ops: Vec<_> = other.first_op(other.body()).into_iter().collect();
-            f.clone_ops_from(other, &ops, at, &pairs).map(|_| ())
+            f.clone_ops_from(other, &ops, at, &[capture]).map(|_| ())
         });
         assert!(
             message == region && message == ops,

@@ -75,7 +75,7 @@ impl Format {
     /// Returns the format for a path's extension; `-` is IR text.
     ///
     /// # Errors
-    /// If the path is isn't `.onnx`, `.ir` or `-`.
+    /// If the path isn't `.onnx`, `.ir` or `-`.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Format, PassError> {
         let path = path.as_ref();
         let extension = path.extension().and_then(|e| e.to_str());
@@ -84,8 +84,11 @@ impl Format {
             Some("onnx") => Ok(Format::Onnx),
             Some("ir") => Ok(Format::Text),
             _ => {
-                let path = path.display();
-                let message = format!("unknown file format of `{path}`: expected `.onnx` or `.ir`");
+                let shown = path.display();
+                let message = match path.is_dir() {
+                    true => format!("`{shown}` is a directory: expected an `.onnx` or `.ir` file"),
+                    false => format!("unknown file format of `{shown}`: expected `.onnx` or `.ir`"),
+                };
                 let error = PassError::new(ErrorKind::Usage, message);
                 Err(error.help("rename the file, or pass `-` for IR text"))
             }

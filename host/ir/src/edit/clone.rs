@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{ConstId, Op, OpId, Range, RegionId, TypeId, Value, ValueId};
+use passdock_abi::{Capture, ConstId, Op, OpId, Range, RegionId, TypeId, Value, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::{NewOp, NewPort, NewRegion, Position};
@@ -28,7 +28,7 @@ pub struct CloneRegion<'a> {
     pub args: &'a [ValueId],
     /// Pairs of a value of the source, defined outside the region, and its replacement here. If the source is the
     /// edited function, values that aren't listed are used directly.
-    pub captures: &'a [[ValueId; 2]],
+    pub captures: &'a [Capture],
 }
 
 /// Ops to copy, including their nested regions.
@@ -42,7 +42,7 @@ pub struct CloneOps<'a> {
     pub at: Position,
     /// Pairs of a value of the source that the ops don't define, and its replacement here. If the source is the edited
     /// function, values that aren't listed are used directly.
-    pub captures: &'a [[ValueId; 2]],
+    pub captures: &'a [Capture],
 }
 
 impl Function {
@@ -100,7 +100,7 @@ impl Function {
         let map = clone
             .captures
             .iter()
-            .map(|&[from, to]| (from, to))
+            .map(|capture| (capture.value, capture.replacement))
             .collect();
         self.check_copy(clone.source, ops, RegionId::NONE, &map, (region, before))?;
         Ok(map)
@@ -120,7 +120,8 @@ impl Function {
             reject!("cannot copy a region into itself");
         }
         let args = source.args(root).zip(clone.args.iter().copied());
-        let captures = clone.captures.iter().map(|&[from, to]| (from, to));
+        let captures = clone.captures.iter();
+        let captures = captures.map(|capture| (capture.value, capture.replacement));
         let map = args.chain(captures).collect();
         let ops: Vec<OpId> = source.ops_in(root).collect();
         self.check_copy(clone.source, &ops, root, &map, (region, before))?;

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::str::SplitWhitespace;
 
 use expect_test::expect_file;
-use passdock_abi::{Dim, OpId, RegionId, Status, SymbolId, TypeId, ValueId};
+use passdock_abi::{Capture, Dim, OpId, RegionId, Status, SymbolId, TypeId, ValueId};
 use passdock_ir::{
     CloneOps, CloneRegion, Edit, Function, Module, NewOp, NewPort, NewRegion, Position, text,
     verify,
@@ -351,7 +351,7 @@ impl<'w> Words<'w> {
     }
 
     /// Parses the pairs after `with`: `%x=%y`.
-    fn captures(&mut self, f: &Function, source: Option<&Function>) -> Vec<[ValueId; 2]> {
+    fn captures(&mut self, f: &Function, source: Option<&Function>) -> Vec<Capture> {
         self.words.next_if_eq(&"with");
         let pairs = self
             .words
@@ -359,11 +359,9 @@ impl<'w> Words<'w> {
             .map(|pair| pair.split_once('=').expect("%x=%y"));
         let last = self.last;
         pairs
-            .map(|(from, to)| {
-                [
-                    value_named(source.unwrap_or(f), from, last),
-                    value_named(f, to, last),
-                ]
+            .map(|(from, to)| Capture {
+                value: value_named(source.unwrap_or(f), from, last),
+                replacement: value_named(f, to, last),
             })
             .collect()
     }

@@ -102,6 +102,10 @@ pub struct ManifestPlugin {
     pub name: String,
     /// The plugin's own version, as free text.
     pub version: String,
+    /// The plugin's license, preferably as an SPDX expression.
+    pub license: Option<String>,
+    /// The address of the plugin's web page.
+    pub homepage: Option<String>,
     /// The ABI version that the plugin was built against, which determines the layout of records.
     pub abi: Ver,
     /// The oldest ABI version that has everything the plugin uses.

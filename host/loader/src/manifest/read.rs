@@ -92,6 +92,8 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
     Ok(ManifestPlugin {
         name: identifier("plugin name", entry.required("name")?)?,
         version: entry.optional("version")?,
+        license: text("license")?,
+        homepage: text("homepage")?,
         abi,
         min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
         ir: version("ir", entry.required("ir")?)?,

@@ -93,6 +93,8 @@ default = 3
           "plugin": {
             "name": "acme",
             "version": "1.2.0",
+            "license": null,
+            "homepage": null,
             "abi": "0.9",
             "min_host": "0.0",
             "ir": "0.1",

@@ -230,7 +230,10 @@ fn documentation_of_values_is_cloned() {
         ops: &ops,
         source: Some(&main),
         at: Position::end(f.body()),
-        captures: &[[main.args(main.body()).next().unwrap(), param]],
+        captures: &[passdock_abi::Capture {
+            value: main.args(main.body()).next().unwrap(),
+            replacement: param,
+        }],
     };
     let copies = f.clone_ops(&copy).unwrap();
     (f.set_results(f.body(), &copies[1..], &[port("y")])).unwrap();

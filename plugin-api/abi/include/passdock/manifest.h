@@ -51,8 +51,8 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 #define PASSDOCK_TEXT(x) PASSDOCK_TEXT_OF(x)
 
 /* Defines the manifest. `passes` is a sequence of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG,
- * PASSDOCK_OP, PASSDOCK_OP_EXTENSION and PASSDOCK_INSTRUMENT, without separators. The macro fills in all
- * versions. */
+ * PASSDOCK_OP, PASSDOCK_OP_EXTENSION and PASSDOCK_INSTRUMENT, without separators. PASSDOCK_LICENSE and
+ * PASSDOCK_HOMEPAGE may be before them. The macro fills in all versions. */
 #define PASSDOCK_MANIFEST(name, version, passes) PASSDOCK_MANIFEST_OF(name, version, "none", passes)
 
 /* Like PASSDOCK_MANIFEST, with the effect of a panic or exception: "none" (there are none), "unwind" (the
@@ -65,6 +65,12 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
         PASSDOCK_TEXT(PASSDOCK_TARGET_MINOR) "\"\n"                                                \
         "ir = \"" PASSDOCK_TEXT(PASSDOCK_IR_MAJOR) "." PASSDOCK_TEXT(PASSDOCK_IR_MINOR) "\"\n"     \
         "panic = \"" panic "\"\n" passes
+
+/* The license of the plugin, preferably as an SPDX expression ("MIT OR Apache-2.0"). */
+#define PASSDOCK_LICENSE(license) "license = \"" license "\"\n"
+
+/* The address of the plugin's web page. */
+#define PASSDOCK_HOMEPAGE(address) "homepage = \"" address "\"\n"
 
 /* A pass: its name, its kind ("function", "prim_function" or "module"), its level, and further lines of
  * TOML ("required = [\"...\"]\nsummary = \"...\"\n") or "".

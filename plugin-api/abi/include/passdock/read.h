@@ -105,7 +105,7 @@ static inline passdock_op_id passdock_defining_op(const passdock_function_view *
 /* Returns a passdock_str for a C string, whose bytes it borrows. */
 static inline passdock_str passdock_text(const char *text) {
     passdock_str str;
-    str.ptr = (const uint8_t *)text;
+    str.ptr = text;
     str.len = strlen(text);
     return str;
 }

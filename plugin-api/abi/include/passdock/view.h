@@ -11,9 +11,12 @@ extern "C" {
 
 /* A UTF-8 string, not NUL-terminated. */
 typedef struct passdock_str {
-    const uint8_t *ptr; /* may be null if `len` is 0 */
-    size_t len;         /* the number of bytes */
+    const char *ptr; /* may be null if `len` is 0 */
+    size_t len;      /* the number of bytes */
 } passdock_str;
+
+/* The initializer of a passdock_str from a string literal. */
+#define PASSDOCK_STR(literal) {"" literal, sizeof("" literal) - 1}
 
 /* A slice of bytes. */
 typedef struct passdock_bytes {
@@ -231,6 +234,12 @@ typedef struct passdock_constant_desc {
 
 #define PASSDOCK_CONSTANT_DESC_SPLAT 1u /* `data` is one element */
 
+/* A value that copied ops use but don't define, and its replacement in the copies. */
+typedef struct passdock_capture {
+    passdock_value_id value;       /* the value */
+    passdock_value_id replacement; /* the value that the copies use instead */
+} passdock_capture;
+
 /* A region to copy, without its terminator, to a position in a function. */
 typedef struct passdock_clone_desc {
     uint32_t struct_size;
@@ -241,10 +250,9 @@ typedef struct passdock_clone_desc {
     passdock_position at;          /* the position of the copies */
     const passdock_value_id *args; /* the values that replace the arguments of the region */
     size_t arg_count;              /* the number of arguments of the region */
-    /* Pairs (value from outside the region, replacement); within one function, other values stay
-     * the same. */
-    const passdock_value_id (*captures)[2];
-    size_t capture_count;       /* the number of pairs */
+    /* Values from outside the region; within one function, other values stay the same. */
+    const passdock_capture *captures;
+    size_t capture_count;       /* the number of captures */
     passdock_value_id *results; /* receives the copy of each operand of the terminator */
     size_t result_count;        /* the number of operands of the terminator */
 } passdock_clone_desc;
@@ -261,8 +269,8 @@ typedef struct passdock_clone_ops_desc {
     const passdock_op_id *ops;
     size_t op_count;      /* the number of ops */
     passdock_position at; /* the position of the copies */
-    /* Pairs (value that the ops use but don't define, replacement). */
-    const passdock_value_id (*captures)[2];
+    /* Values that the ops use but don't define; within one function, other values stay the same. */
+    const passdock_capture *captures;
     size_t capture_count; /* the number of captures */
     /* Receives the copies of the results of the first op in `ops`, then of the second one, and
      * so on. */

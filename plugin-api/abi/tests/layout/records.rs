@@ -244,6 +244,10 @@ region,
 name,
 data,
 }
+Capture "passdock_capture" {
+value,
+replacement,
+}
 CloneDesc "passdock_clone_desc" {
 struct_size,
 flags,

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::Snapshot;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record::Capture;
 use passdock_plugin_api::{DimKind, LocId};
 
 use super::attr_params::{AttrParams, bind};
@@ -60,7 +61,7 @@ impl<'h> Body<'h> {
         &self,
         f: &mut Function,
         call: OpId,
-        captures: &[[ValueId; 2]],
+        captures: &[Capture],
     ) -> Result<BodyCopy, PassError> {
         let bindings = self.params.bindings(f, call).map_err(PassError::new)?;
         let mut args: Vec<ValueId> = f.operands(call).collect();

@@ -212,8 +212,7 @@ public:
         case PASSDOCK_ATTR_STRINGS:
             strings.clear();
             for (const std::string &each : strings_) {
-                passdock_str bytes = str(each);
-                strings.push_back({bytes.ptr, bytes.len});
+                strings.push_back({reinterpret_cast<const uint8_t *>(each.data()), each.size()});
             }
             set(made, strings);
             break;

@@ -55,13 +55,12 @@ using symbol_id = id<struct symbol_kind>;
 
 /* Converts a string to a passdock_str, which borrows its bytes. */
 inline passdock_str str(std::string_view text) {
-    return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
+    return {text.data(), text.size()};
 }
 
 /* Converts a passdock_str to a string view of the same bytes. */
 inline std::string_view text(passdock_str str) {
-    return str.len == 0 ? std::string_view()
-                        : std::string_view(reinterpret_cast<const char *>(str.ptr), str.len);
+    return str.len == 0 ? std::string_view() : std::string_view(str.ptr, str.len);
 }
 
 /* A borrowed array of elements. The function that returns it documents its lifetime. */

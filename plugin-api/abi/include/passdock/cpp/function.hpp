@@ -175,10 +175,9 @@ public:
         const function_view &from = source != nullptr ? *source : *this;
         std::vector<uint32_t> raw_args = detail::raw(args);
         std::vector<uint32_t> results(from.operand_count(from.terminator(region)));
-        std::unique_ptr<passdock_value_id[][2]> pairs(new passdock_value_id[captures.size()][2]);
-        for (size_t i = 0; i < captures.size(); i++) {
-            pairs[i][0] = captures[i].first.raw;
-            pairs[i][1] = captures[i].second.raw;
+        std::vector<passdock_capture> raw_captures;
+        for (const std::pair<value_id, value_id> &pair : captures) {
+            raw_captures.push_back({pair.first.raw, pair.second.raw});
         }
         passdock_clone_desc desc{};
         desc.struct_size = sizeof desc;
@@ -187,7 +186,7 @@ public:
         desc.at = at.raw();
         desc.args = raw_args.data();
         desc.arg_count = raw_args.size();
-        desc.captures = pairs.get();
+        desc.captures = raw_captures.data();
         desc.capture_count = captures.size();
         desc.results = results.data();
         desc.result_count = results.size();

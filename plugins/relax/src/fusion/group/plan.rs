@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::AttrKind;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::record::Constant;
+use passdock_plugin_api::record::{Capture, Constant};
 
 use super::{FunctionAttrs, MAX_INSIDE};
 use crate::shared::read::{after, ancestor_in, ops_of};
@@ -213,7 +213,8 @@ impl Plan {
         for &value in &self.inputs {
             let ty = created.type_from(f, f.type_id(value))?;
             let param = created.add_arg(body, f.value_name(value).unwrap_or(""), ty)?;
-            captures.push([value, param]);
+            let replacement = param;
+            captures.push(Capture { value, replacement });
         }
         for &(param, _) in &self.params {
             created.add_attr_param(param, None)?;

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::record::Capture;
 use passdock_plugin_api::{DimKind, LocId, Snapshot};
 
 use crate::fusion::group::{NAMES, POSITIONS};
@@ -126,14 +127,14 @@ impl<'h> Kernel<'h> {
         }
     }
 
-    /// Returns pairs of a constant of the kernel and the equal constant of the caller.
+    /// Returns the constants of the kernel that equal a constant of the caller.
     fn captures(
         &self,
         f: &Function,
         call: OpId,
         names: &[String],
         constants: &Constants,
-    ) -> Result<Vec<[ValueId; 2]>, EditError> {
+    ) -> Result<Vec<Capture>, EditError> {
         let own = names.get(self.ops.len() + self.inner.len()..);
         let mut captures = Vec::new();
         for (at, &value) in self.constants.iter().enumerate() {
@@ -151,7 +152,10 @@ impl<'h> Kernel<'h> {
                 && f.shape(outside) == self.body.f.shape(value)
                 && f.constant_data(outside)? == self.body.f.constant_data(value)?;
             if is_same {
-                captures.push([value, outside]);
+                captures.push(Capture {
+                    value,
+                    replacement: outside,
+                });
             }
         }
         Ok(captures)
