@@ -285,10 +285,8 @@ impl Argument for Setting {}
 
 impl Argument for abi::Capture {
     fn argument(c: &Call) -> abi::Capture {
-        abi::Capture {
-            value: c.get(),
-            replacement: c.get(),
-        }
+        let (value, replacement) = (c.get(), c.get());
+        abi::Capture { value, replacement }
     }
 }
 

@@ -34,14 +34,14 @@ fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
     };
     let (abi, min_host, ir) = (&plugin.abi, &plugin.min_host, &plugin.ir);
     let mut lines = vec![format!("plugin ABI {abi} (requires {min_host}), IR {ir}")];
-    let license = plugin.license.iter();
-    lines.extend(license.map(|license| format!("license {license}")));
-    let homepage = plugin.homepage.iter();
-    lines.extend(homepage.map(|homepage| format!("homepage {homepage}")));
-    let layout = plugin.layout.iter();
-    lines.extend(layout.map(|layout| format!("layout fingerprint {layout}")));
-    let compiler = plugin.compiler.iter();
-    lines.extend(compiler.map(|compiler| format!("built by {compiler}")));
+    let facts = [
+        ("license", &plugin.license),
+        ("homepage", &plugin.homepage),
+        ("layout fingerprint", &plugin.layout),
+        ("built by", &plugin.compiler),
+    ];
+    let facts = facts.into_iter();
+    lines.extend(facts.filter_map(|(what, text)| Some(format!("{what} {}", text.as_ref()?))));
     lines.push(panic.to_owned());
     lines.extend(file.map(|file| format!("file {}", file.display())));
     let title = format!("{} {}", plugin.name, plugin.version);

@@ -102,7 +102,8 @@ pub(crate) fn passes(passes: &[PassRecord], style: ReportStyle) -> String {
     let mut at = 0;
     while let Some(pass) = passes.get(at) {
         at += 1;
-        if is_quiet(pass) && !style.in_full {
+        let is_quiet = matches!(pass.status, PassStatus::Unchanged | PassStatus::Skipped);
+        if is_quiet && !style.in_full {
             continue;
         }
         add(&mut table, pass, &names, style.width);
@@ -127,11 +128,6 @@ pub(crate) fn passes(passes: &[PassRecord], style: ReportStyle) -> String {
 fn provided(pass: &PassRecord) -> (Option<&str>, &str) {
     let file = pass.file.as_deref().or(pass.plugin.as_deref());
     (file, &pass.name)
-}
-
-/// Returns `true` if a pass changed nothing or was skipped.
-fn is_quiet(pass: &PassRecord) -> bool {
-    matches!(pass.status, PassStatus::Unchanged | PassStatus::Skipped)
 }
 
 /// Adds passes that changed nothing, with their time, and skipped passes, with the reason. Passes that were skipped

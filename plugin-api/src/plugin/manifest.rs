@@ -81,15 +81,11 @@ impl<const N: usize> Writer<N> {
         self.byte(b'"').escaped(text, 0).byte(b'"')
     }
 
-    const fn string(self, key: &str, text: &str) -> Self {
-        self.raw(key).raw(" = ").quoted(text).byte(b'\n')
-    }
-
     /// Writes a string, unless it is empty.
-    const fn string_if_set(self, key: &str, text: &str) -> Self {
+    const fn string(self, key: &str, text: &str) -> Self {
         match text.is_empty() {
             true => self,
-            false => self.string(key, text),
+            false => self.raw(key).raw(" = ").quoted(text).byte(b'\n'),
         }
     }
 
@@ -185,10 +181,9 @@ impl<const N: usize> Writer<N> {
                 OptionDefault::Ints => "ints",
                 OptionDefault::Values => "values",
             };
-            self = self
-                .raw(table)
-                .string("name", field.name)
-                .string("type", ty);
+            // The only field of a config key may have an empty name.
+            self = self.raw(table).raw("name = ").quoted(field.name);
+            self = self.byte(b'\n').string("type", ty);
             self = match field.mandatory {
                 true => self.raw("mandatory = true\n"),
                 false => self.raw("default = ").default(field.default).byte(b'\n'),
@@ -209,8 +204,8 @@ impl<const N: usize> Writer<N> {
         let (abi, ir) = (passdock_abi::ABI, passdock_abi::IR);
         let writer = self.raw("[plugin]\n").string("name", plugin.name);
         let writer = writer.string("version", plugin.version);
-        let writer = writer.string_if_set("license", plugin.license);
-        let writer = writer.string_if_set("homepage", plugin.homepage);
+        let writer = writer.string("license", plugin.license);
+        let writer = writer.string("homepage", plugin.homepage);
         let writer = writer.version("abi", abi.major, abi.minor);
         // If the host lacks a function, calls return UNSUPPORTED.
         let writer = writer.version("min_host", abi.major, passdock_abi::OLDEST_MINOR);
@@ -244,12 +239,8 @@ impl<const N: usize> Writer<N> {
             self = self.docs("summary", pass.docs);
             self = self.flag("thread_safe", pass.thread_safe);
             self = self.flag("changes_interface", pass.changes_interface);
-            if !pass.phase.is_empty() {
-                self = self.string("phase", pass.phase);
-            }
-            if !pass.config.is_empty() {
-                self = self.string("config", pass.config);
-            }
+            self = self.string("phase", pass.phase);
+            self = self.string("config", pass.config);
             self = self.fields("[[pass.option]]\n", pass.options);
             p += 1;
         }

@@ -135,26 +135,19 @@ pub struct PluginSpec {
 }
 
 impl PluginSpec {
-    /// Creates the specification of a plugin without a name and entries.
-    pub const fn new(
-        version: &'static str,
-        license: &'static str,
-        homepage: &'static str,
-        unwinds: bool,
-    ) -> PluginSpec {
-        PluginSpec {
-            name: "",
-            version,
-            license,
-            homepage,
-            unwinds,
-            passes: &[],
-            sequentials: &[],
-            configs: &[],
-            ops: &[],
-            instruments: &[],
-        }
-    }
+    /// A plugin without a name and entries.
+    pub const EMPTY: PluginSpec = PluginSpec {
+        name: "",
+        version: "",
+        license: "",
+        homepage: "",
+        unwinds: true,
+        passes: &[],
+        sequentials: &[],
+        configs: &[],
+        ops: &[],
+        instruments: &[],
+    };
 }
 
 /// Declares a plugin, as the constant `PLUGIN`: its passes, op definitions and instruments.
@@ -267,12 +260,13 @@ macro_rules! __plugin {
     ([$($done:tt)*]) => {
         $crate::__private::PluginSpec {
             $($done)*
-            ..$crate::__private::PluginSpec::new(
-                ::std::env!("CARGO_PKG_VERSION"),
-                ::std::env!("CARGO_PKG_LICENSE"),
-                ::std::env!("CARGO_PKG_HOMEPAGE"),
-                ::std::cfg!(panic = "unwind"),
-            )
+            ..$crate::__private::PluginSpec {
+                version: ::std::env!("CARGO_PKG_VERSION"),
+                license: ::std::env!("CARGO_PKG_LICENSE"),
+                homepage: ::std::env!("CARGO_PKG_HOMEPAGE"),
+                unwinds: ::std::cfg!(panic = "unwind"),
+                ..$crate::__private::PluginSpec::EMPTY
+            }
         }
     };
     ([$($done:tt)*] $section:ident: [$($entries:tt)*] $(, $($rest:tt)*)?) => {

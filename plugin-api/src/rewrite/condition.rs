@@ -5,25 +5,16 @@ use passdock_abi::{DType, Dim, DimKind, ValueId};
 use super::matching::{is_literal, Match};
 use crate::data::{AttrValue, EditError};
 use crate::ir::Function;
-use crate::language::{AttrTerm, Condition, Literal, Operand, Relation, Term, Test};
+use crate::language::{AttrTerm, Literal, Operand, Relation, Term, Test};
 
 /// Whether all conditions of the rule hold. A condition on unknown data doesn't hold, negated or not.
 pub(super) fn hold(f: &Function, matched: &Match<'_>) -> Result<bool, EditError> {
     for condition in &matched.rule.conditions {
-        if holds(f, matched, condition)? != Some(true) {
+        if test(f, matched, &condition.test)? != Some(!condition.negated) {
             return Ok(false);
         }
     }
     Ok(true)
-}
-
-fn holds(
-    f: &Function,
-    matched: &Match<'_>,
-    condition: &Condition,
-) -> Result<Option<bool>, EditError> {
-    let truth = test(f, matched, &condition.test)?;
-    Ok(truth.map(|truth| truth != condition.negated))
 }
 
 fn test(f: &Function, matched: &Match<'_>, test: &Test) -> Result<Option<bool>, EditError> {

@@ -227,7 +227,9 @@ fn causing_exception(
         .and_then(|cause: &Cause| cause.downcast_ref::<Raised>());
     let is_reported = |text: &str, raised: &PyErr| match error.kind {
         // The diagnostics have been emitted, and the error doesn't repeat them.
-        ErrorKind::Diagnostics => is_diagnostic(py, raised),
+        ErrorKind::Diagnostics => {
+            exception(py, "DiagnosticError").is_ok_and(|class| raised.is_instance(py, &class))
+        }
         _ => error.message.contains(text),
     };
     match (cause, last) {
@@ -323,11 +325,6 @@ fn class_of(error: &PassError) -> &'static str {
         Kind::Context => "ContextError",
         _ => "PassError",
     }
-}
-
-/// Whether an exception only reports that error diagnostics were emitted.
-fn is_diagnostic(py: Python<'_>, raised: &PyErr) -> bool {
-    exception(py, "DiagnosticError").is_ok_and(|class| raised.is_instance(py, &class))
 }
 
 /// Creates the error for an argument of the wrong type; `what` describes the expected type.

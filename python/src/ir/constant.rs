@@ -44,12 +44,6 @@ impl Constant {
         found.map_err(|error| error::raised(py, "StaleError", &error.message))
     }
 
-    /// Whether the elements have the dtype of this name.
-    fn has_dtype(&self, dtype: &Bound<'_, PyAny>) -> bool {
-        let name = dtype.extract::<String>().ok();
-        name.is_some_and(|name| dtype_of(dtype.py(), &name).is_ok_and(|dtype| dtype == self.dtype))
-    }
-
     /// Adds the constant to another function, sharing its data. Returns `None` if another dtype is requested, or its
     /// own has no name.
     pub(crate) fn add_to(
@@ -58,7 +52,10 @@ impl Constant {
         dtype: Option<&Bound<'_, PyAny>>,
         name: Option<&str>,
     ) -> PyResult<Option<ValueId>> {
-        let is_own = dtype.is_none_or(|dtype| self.has_dtype(dtype));
+        let is_own = dtype.is_none_or(|dtype| {
+            let name = dtype.extract::<String>();
+            name.is_ok_and(|name| dtype_of(dtype.py(), &name).ok() == Some(self.dtype))
+        });
         let Some(own) = self.dtype.name().filter(|_| is_own) else {
             return Ok(None);
         };

@@ -271,12 +271,11 @@ fn gated(
 pub(in crate::boundary) fn tables() -> Option<&'static Tables> {
     static TABLES: OnceLock<Option<Tables>> = OnceLock::new();
     static HOST: Slot = Slot::new();
-    static NOTHING: PluginSpec = PluginSpec::new("", "", "", true);
     let tables = TABLES.get_or_init(|| {
         // SAFETY: the host's tables are valid by the plugin ABI, and `'static`.
         unsafe {
             let mut attached = abi::Attach::EMPTY;
-            attach(&HOST, &NOTHING, host().get(), &mut attached);
+            attach(&HOST, &PluginSpec::EMPTY, host().get(), &mut attached);
             Tables::new(host().get()).ok()
         }
     });

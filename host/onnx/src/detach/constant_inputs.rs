@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{Constant, OpId, Value};
+use passdock_abi::{Constant, OpId, Value, ValueId};
 use passdock_ir::{Entity, Function};
 use rustc_hash::FxHashSet;
 
@@ -18,9 +18,11 @@ pub(super) fn prepare(f: &mut Function, source: &Arc<Source>) -> Result {
     let mut new = Vec::new();
     for (id, constant) in f.live_constants() {
         let origin = f.origins().get(Entity::Constant(id));
+        let kind = |value: ValueId| f.value(value).flags & Value::KIND;
+        let is_default = constant.value.option().map(kind) != Some(Value::CONST);
         if origin.is_some() {
             known.insert(origin.start);
-        } else if is_value(f, constant) && constant.flags & Constant::NODE == 0 {
+        } else if !is_default && constant.flags & Constant::NODE == 0 {
             new.push((id, constant.loc));
         }
     }
@@ -37,10 +39,4 @@ pub(super) fn prepare(f: &mut Function, source: &Arc<Source>) -> Result {
         f.mark_constant(id, Constant::NODE, loc, OpId::NONE);
     }
     Ok(())
-}
-
-/// Whether a constant is a value by itself, and not a default.
-fn is_value(f: &Function, constant: &Constant) -> bool {
-    let value = constant.value.option();
-    value.is_some_and(|value| f.value(value).flags & Value::KIND == Value::CONST)
 }

@@ -89,11 +89,6 @@ impl KnownTensor {
         constant.map_or(0, |constant| constant.byte_len)
     }
 
-    /// The number of elements.
-    fn count(&self) -> usize {
-        self.dims.iter().map(|&size| size.max(0) as usize).product()
-    }
-
     /// Returns one number per channel.
     ///
     /// Fails with [`NoMatch`] if the tensor varies along another axis, or if broadcasting it would change the shape of
@@ -113,7 +108,8 @@ impl KnownTensor {
     /// Returns all elements in row-major order.
     fn numbers(&self, f: &Function) -> Result<Numbers, EditError> {
         let read = floats(f, self.value)?.ok_or(NoMatch)?;
-        NoMatch::unless(!read.is_empty() && read.len() == self.count())?;
+        let count: usize = self.dims.iter().map(|&size| size.max(0) as usize).product();
+        NoMatch::unless(!read.is_empty() && read.len() == count)?;
         Ok(Numbers::new(read))
     }
 }

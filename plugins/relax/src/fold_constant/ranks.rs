@@ -85,10 +85,6 @@ impl Ranks {
         all
     }
 
-    fn either(self, other: Ranks) -> Ranks {
-        Ranks(self.0 | other.0)
-    }
-
     fn both(self, other: Ranks) -> Ranks {
         Ranks(self.0 & other.0)
     }
@@ -254,7 +250,7 @@ impl Search {
                     };
                     let ranks = match self.only.get(&op) {
                         Some(&taken) => yielded_ranks(taken),
-                        None => yielded_ranks(true).either(yielded_ranks(false)),
+                        None => Ranks(yielded_ranks(true).0 | yielded_ranks(false).0),
                     };
                     self.narrow(f, result, ranks);
                 }

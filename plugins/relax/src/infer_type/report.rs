@@ -138,8 +138,11 @@ pub(crate) fn check_yields(
                 .label(position, format!("declared {declared}"))
                 .code(CODE)
                 .help(HELP);
-            reports.push(match definition_location(f, value) {
-                Some(position) => invalid_op.label(position, format!("has type {is}")),
+            reports.push(match f.defining_op(value) {
+                Some(op) => invalid_op.label(
+                    OpSpan::result(op, f.index(value)).within(f),
+                    format!("has type {is}"),
+                ),
                 None => invalid_op,
             });
         }
@@ -197,10 +200,4 @@ pub(crate) fn called_with(caller: &Function, op: OpId, callee: &Function) -> Vec
         .enumerate()
         .filter_map(report)
         .collect()
-}
-
-/// Returns the span of the op that defines a value, if there is one.
-fn definition_location(f: &Function, value: ValueId) -> Option<OpSpan> {
-    let op = f.defining_op(value)?;
-    Some(OpSpan::result(op, f.index(value)).within(f))
 }

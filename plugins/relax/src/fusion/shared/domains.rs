@@ -39,7 +39,12 @@ pub fn remove_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult {
             continue;
         }
         let names = f.names()?;
-        let is_used = |domain: &str| names.iter().any(|used| is_of(m.text(used.name), domain));
+        let is_used = |domain: &str| {
+            let mut rests = names
+                .iter()
+                .map(|used| m.text(used.name).strip_prefix(domain));
+            rests.any(|rest| rest.is_some_and(|rest| rest.starts_with('.')))
+        };
         let unused: Vec<&String> = imports
             .into_iter()
             .filter(|domain| !is_used(domain))
@@ -50,10 +55,4 @@ pub fn remove_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult {
         }
     }
     Ok(())
-}
-
-/// Whether a name belongs to a domain.
-fn is_of(name: &str, domain: &str) -> bool {
-    name.strip_prefix(domain)
-        .is_some_and(|rest| rest.starts_with('.'))
 }

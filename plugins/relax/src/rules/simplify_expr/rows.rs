@@ -249,11 +249,6 @@ impl Group {
         lost.len() as i64
     }
 
-    fn is_used_inside_only(&self, f: &Function, value: ValueId) -> bool {
-        f.iter_uses(value)
-            .all(|used| self.ops.contains_key(&used.op))
-    }
-
     /// Returns the number of products with a sum, each of which becomes one `Gemm`.
     fn gain(&self, f: &Function) -> i64 {
         let mut sums = HashSet::new();
@@ -277,8 +272,11 @@ impl Group {
 
     /// Returns the number of views that the rewrite adds, minus those that it removes.
     fn cost(&self, f: &Function) -> i64 {
-        let entered = self.enter(f).into_iter();
-        let mut cost: i64 = entered.map(|value| self.cost_of_entering(f, value)).sum();
+        // The row values defined outside the group.
+        let rows = self.order.iter().flat_map(|op| self.ops[op].rows(f, *op));
+        let entered: HashSet<ValueId> = rows.filter(|value| !self.makes(f, *value)).collect();
+        let cost_of = |value| self.cost_of_entering(f, value);
+        let mut cost: i64 = entered.into_iter().map(cost_of).sum();
         for value in self.order.iter().flat_map(|op| f.results(*op)).copied() {
             let (views, is_restored) = self.leave(f, value);
             let matrix = views
@@ -289,14 +287,9 @@ impl Group {
         cost
     }
 
-    /// Returns the row values defined outside the group.
-    fn enter(&self, f: &Function) -> HashSet<ValueId> {
-        let rows = self.order.iter().flat_map(|op| self.ops[op].rows(f, *op));
-        rows.filter(|value| !self.makes(f, *value)).collect()
-    }
-
     fn cost_of_entering(&self, f: &Function, value: ValueId) -> i64 {
-        let becomes_dead = i64::from(self.is_used_inside_only(f, value));
+        let mut uses = f.iter_uses(value);
+        let becomes_dead = i64::from(uses.all(|used| self.ops.contains_key(&used.op)));
         match viewed(f, value) {
             Some(source) if is_matrix(f, source, value) => -becomes_dead,
             Some(_) => 1 - becomes_dead,
