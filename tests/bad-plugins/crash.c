@@ -224,7 +224,7 @@ static void die(void) {
     if (is("rename, kill")) prctl(PR_SET_NAME, "pool"), kill(getpid(), SIGKILL);
 #endif
     if (is("segv, and no model")) unlink("m.ir"), fall();
-    if (is("overrun")) memset(again = block = malloc(24), 0x41, (size_t)(1 << 14) + (size_t)zero);
+    if (is("overrun")) memset(again = block = malloc(24), 0x41, (size_t)(1 << 17) + (size_t)zero);
     if (is("term")) kill(getpid(), SIGTERM), sleep(9);
     if (is("usr1")) raise(SIGUSR1);
     if (is("alarm")) ualarm(20000, 0), stays(NULL);
