@@ -121,8 +121,8 @@ PASSDOCK_MANIFEST("c", "0.1.0",
 /* The entry point, which returns the table of the plugin's functions. */
 const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
                                          passdock_attach *attach) {
-    static const char name[] = "c.transform.FuseDoubleRelu";
-    static const char counter_name[] = "c.counter";
+    static const passdock_str name = PASSDOCK_STR("c.transform.FuseDoubleRelu");
+    static const passdock_str counter_name = PASSDOCK_STR("c.counter");
     static passdock_pass_entry pass;
     static passdock_instrument_entry instrument;
     static passdock_plugin plugin;
@@ -132,7 +132,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
         return NULL;
     }
     host = the_host;
-    pass.name = passdock_text(name);
+    pass.name = name;
     pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = fuse_double_relu;
     plugin.struct_size = sizeof plugin;
@@ -142,7 +142,7 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
     plugin.op_stride = sizeof(passdock_op_entry);
 
     /* The host doesn't call functions that are null. */
-    instrument.name = passdock_text(counter_name);
+    instrument.name = counter_name;
     instrument.create = counter_create;
     instrument.destroy = free;
     instrument.should_run = counter_should_run;

@@ -262,8 +262,14 @@ macro_rules! __plugin {
             $($done)*
             ..$crate::__private::PluginSpec {
                 version: ::std::env!("CARGO_PKG_VERSION"),
-                license: ::std::env!("CARGO_PKG_LICENSE"),
-                homepage: ::std::env!("CARGO_PKG_HOMEPAGE"),
+                license: match ::std::option_env!("CARGO_PKG_LICENSE") {
+                    ::std::option::Option::Some(license) => license,
+                    ::std::option::Option::None => "",
+                },
+                homepage: match ::std::option_env!("CARGO_PKG_HOMEPAGE") {
+                    ::std::option::Option::Some(homepage) => homepage,
+                    ::std::option::Option::None => "",
+                },
                 unwinds: ::std::cfg!(panic = "unwind"),
                 ..$crate::__private::PluginSpec::EMPTY
             }

@@ -103,6 +103,7 @@ impl InstrumentTable {
     pub(super) fn remove_plugin(&mut self, plugin: &str) {
         self.specs
             .retain(|_, spec| spec.plugin.as_deref() != Some(plugin));
+        self.aliases.retain(|_, name| self.specs.contains_key(name));
     }
 }
 

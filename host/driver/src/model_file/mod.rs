@@ -85,12 +85,15 @@ impl Format {
             Some("ir") => Ok(Format::Text),
             _ => {
                 let shown = path.display();
-                let message = match path.is_dir() {
-                    true => format!("`{shown}` is a directory: expected an `.onnx` or `.ir` file"),
-                    false => format!("unknown file format of `{shown}`: expected `.onnx` or `.ir`"),
+                let (what, help) = match path.is_dir() {
+                    true => ("cannot read directory", "pass a file in it"),
+                    false => (
+                        "unknown file format of",
+                        "rename the file, or pass `-` for IR text",
+                    ),
                 };
-                let error = PassError::new(ErrorKind::Usage, message);
-                Err(error.help("rename the file, or pass `-` for IR text"))
+                let message = format!("{what} `{shown}`: expected `.onnx` or `.ir`");
+                Err(PassError::new(ErrorKind::Usage, message).help(help))
             }
         }
     }

@@ -89,7 +89,7 @@ impl Function {
         let ports = self.ports(self.op(ends).parent);
         let first = self.op(ends).operands.start;
         let is_port = self.uses(value).any(|(id, slot)| {
-            let port = ports.get((id.0.wrapping_sub(first)) as usize);
+            let port = ports.get(id.0.wrapping_sub(first) as usize);
             slot.user == ends && port.is_some_and(|port| port.name == name)
         });
         (is_port && self.name_table().take_port_name(name)).then_some(name)

@@ -4,7 +4,7 @@
 //! ABI are checked. A truncated library would crash the process in `dlopen`.
 
 use std::fs::{File, Metadata};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufReader, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -76,15 +76,9 @@ impl Identity {
 pub fn check(path: &Path) -> Result<(Manifest, Identity), PluginError> {
     let read = || {
         let (file, identity) = open(path)?;
-        // Only the headers, the symbols and the manifest are read, however large the file is.
-        let mut front = Vec::with_capacity(FRONT);
-        (&file)
-            .take(FRONT as u64)
-            .read_to_end(&mut front)
-            .map_err(Kind::Io)?;
+        // Only headers, symbols and manifest are read, but the whole part of a universal library.
         let data = ReadCache::new(Reader {
-            file,
-            front,
+            file: BufReader::with_capacity(WINDOW, file),
             at: 0,
             len: identity.len,
         });
@@ -119,13 +113,12 @@ fn open(path: &Path) -> Result<(File, Identity), Kind> {
     Ok((file, identity))
 }
 
-/// The number of bytes that are read first: nearly every library has its headers and symbols in them.
-const FRONT: usize = 4 << 10;
+/// The number of bytes that are read at once. In most plugins, the first ones have the headers and dynamic symbols.
+const WINDOW: usize = 4 << 10;
 
 /// A library file that is read at many positions.
 struct Reader {
-    file: File,
-    front: Vec<u8>,
+    file: BufReader<File>,
     at: u64,
     len: u64,
 }
@@ -136,25 +129,22 @@ impl ReadCacheOps for Reader {
     }
 
     fn seek(&mut self, at: u64) -> Result<u64, ()> {
+        let offset = at.wrapping_sub(self.at) as i64;
+        self.file.seek_relative(offset).map_err(drop)?;
         self.at = at;
         Ok(at)
     }
 
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize, ()> {
-        let count = bytes.len().min((self.len - self.at) as usize);
-        self.read_exact(&mut bytes[..count])?;
+        let count = Read::read(&mut self.file, bytes).map_err(drop)?;
+        self.at += count as u64;
         Ok(count)
     }
 
     fn read_exact(&mut self, bytes: &mut [u8]) -> Result<(), ()> {
-        let start = self.at as usize;
+        Read::read_exact(&mut self.file, bytes).map_err(drop)?;
         self.at += bytes.len() as u64;
-        if let Some(front) = self.front.get(start..start + bytes.len()) {
-            bytes.copy_from_slice(front);
-            return Ok(());
-        }
-        Seek::seek(&mut self.file, SeekFrom::Start(start as u64)).map_err(drop)?;
-        Read::read_exact(&mut self.file, bytes).map_err(drop)
+        Ok(())
     }
 }
 
@@ -245,13 +235,14 @@ fn manifest_bytes<'d, R: ReadRef<'d>>(data: R, file: &read::File<'d, R>) -> Resu
             manifest = Some(address);
         }
     };
-    for symbol in file
-        .dynamic_symbols()
-        .filter(|symbol| symbol.is_definition())
-    {
-        add(symbol.name_bytes().map_err(damaged)?, symbol.address());
+    // In an ELF library these are all exports; listing them as such would read the versions of all symbols.
+    let symbols = file.dynamic_symbols();
+    for symbol in symbols.filter(|symbol| symbol.is_definition() && !symbol.is_local()) {
+        // The reader limits the length of names.
+        if let Ok(name) = symbol.name_bytes() {
+            add(name, symbol.address());
+        }
     }
-    // Those are all exports of an ELF library, and listing its exports would read the versions of all symbols.
     if file.format() != BinaryFormat::Elf {
         for export in file.exports().map_err(damaged)? {
             let export = export.map_err(damaged)?;

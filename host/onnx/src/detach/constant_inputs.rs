@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{Constant, OpId, Value, ValueId};
+use passdock_abi::{Constant, OpId, Value};
 use passdock_ir::{Entity, Function};
 use rustc_hash::FxHashSet;
 
@@ -18,11 +18,11 @@ pub(super) fn prepare(f: &mut Function, source: &Arc<Source>) -> Result {
     let mut new = Vec::new();
     for (id, constant) in f.live_constants() {
         let origin = f.origins().get(Entity::Constant(id));
-        let kind = |value: ValueId| f.value(value).flags & Value::KIND;
-        let is_default = constant.value.option().map(kind) != Some(Value::CONST);
+        let value = constant.value.option().map(|value| f.value(value));
+        let is_value = value.is_some_and(|value| value.flags & Value::KIND == Value::CONST);
         if origin.is_some() {
             known.insert(origin.start);
-        } else if !is_default && constant.flags & Constant::NODE == 0 {
+        } else if is_value && constant.flags & Constant::NODE == 0 {
             new.push((id, constant.loc));
         }
     }
