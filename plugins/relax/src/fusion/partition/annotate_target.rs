@@ -106,8 +106,7 @@ pub fn annotate_target(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
                 continue;
             }
             let traits = placeholders.traits(&f, op);
-            let is_named =
-                placeholders.is_named(&f, op, &options.ops) || traits.0 & filter.0.0 != 0;
+            let is_named = placeholders.is_named(&f, op, &options.ops) || filter.has(traits);
             let support = match cx.supports(&f, op, &options.target)? {
                 Support::Unknown => placeholders.supports(m, cx, holder, op, &options.target)?,
                 support => support,
@@ -218,5 +217,9 @@ impl Traits {
                 };
         }
         Ok(Traits(all))
+    }
+
+    fn has(&self, traits: OpTraits) -> bool {
+        traits.0 & self.0.0 != 0
     }
 }

@@ -40,10 +40,9 @@ pub fn remove_domains(m: &mut Module<'_>, removed: &[SymbolId]) -> PassResult {
         }
         let names = f.names()?;
         let is_used = |domain: &str| {
-            let mut rests = names
-                .iter()
-                .map(|used| m.text(used.name).strip_prefix(domain));
-            rests.any(|rest| rest.is_some_and(|rest| rest.starts_with('.')))
+            let prefix = format!("{domain}.");
+            let mut used = names.iter().map(|used| m.text(used.name));
+            used.any(|name| name.starts_with(&prefix))
         };
         let unused: Vec<&String> = imports
             .into_iter()
