@@ -2,8 +2,8 @@
 
 import struct
 
-MANIFEST = b'[plugin]\nname = "hand"\nabi = "0.4"\nir = "0.1"\npanic = "none"\n\0'
-NAMES = [b"passdock_manifest_v0\0", b"passdock_plugin_v0\0"]
+MANIFEST = b'[plugin]\nname = "hand"\nabi = "1.0"\nir = "1.0"\npanic = "none"\n\0'
+NAMES = [b"passdock_manifest_v1\0", b"passdock_plugin_v1\0"]
 
 
 def put(data, at, form, *values):

@@ -152,7 +152,7 @@ def crowds(count=20_000):
 
 def manifests(directories):
     page = Path("docs/manifests.md").read_text()
-    plugin = '[plugin]\nname = "a"\nabi = "0.4"\nir = "0.1"\npanic = "none"\n'
+    plugin = '[plugin]\nname = "a"\nabi = "1.0"\nir = "1.0"\npanic = "none"\n'
     for example in re.findall(r"\n```toml\n(.*?)```", page, re.S):
         yield (example if "[plugin]" in example else plugin + example).encode()
     for path in (path for directory in directories for path in sorted(directory.iterdir())):

@@ -12,11 +12,12 @@ for name in "$@"; do
   work=$(fresh "$TARGET/c/$compiler-$standard")
   syntax=("$compiler" "-std=$standard" -fsyntax-only -x "$language")
 
-  # The header compiles alone and without warnings. It rejects target versions whose hosts can't load the plugin.
+  # The header compiles alone and without warnings. It rejects versions that it doesn't have.
   "${syntax[@]}" "${warnings[@]}" $include/passdock.h
-  for minor in 0 4000; do
-    prints "PASSDOCK_TARGET_MINOR is" exits 1 "${syntax[@]}" -DPASSDOCK_TARGET_MINOR=$minor $include/passdock.h
+  for minor in TARGET MIN_HOST; do
+    prints "PASSDOCK_${minor}_MINOR is" exits 1 "${syntax[@]}" -DPASSDOCK_${minor}_MINOR=4000 $include/passdock.h
   done
+  [[ $language == c++ ]] && continue
 
   # A pass and an instrument, which vetoes the second run. The pipeline itself counts as a pass.
   compile examples/c-pass/c_pass.c c_pass

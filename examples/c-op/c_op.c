@@ -6,12 +6,9 @@
 #include "passdock.h"
 
 #define MAX_RANK 16
-#define DEFAULT_SCALE 1.0f
-
-static const passdock_host *host;
 
 /* Reports why the function has no result. */
-static passdock_status reject(passdock_op_call *call, const char *reason) {
+static passdock_status reject(const passdock_host *host, passdock_op_call *call, const char *reason) {
     host->definitions->reject(call, passdock_text(reason));
     return PASSDOCK_STATUS_REJECTED;
 }
@@ -37,7 +34,7 @@ static int describe(const passdock_function_view *view, passdock_value_id value,
 }
 
 /* Infers the type of the result, which is that of both operands, from the first operand with a known type. */
-static passdock_status infer(void *state, passdock_op_call *call,
+static passdock_status infer(const passdock_host *host, void *state, passdock_op_call *call,
                              const passdock_function_ref *function, passdock_op_id op) {
     uint32_t i;
     (void)state;
@@ -52,22 +49,22 @@ static passdock_status infer(void *state, passdock_op_call *call,
 }
 
 /* Gets the elements of a constant operand. Returns 0 if they aren't available. */
-static int elements(const passdock_function_ref *function, passdock_value_id id,
-                    passdock_bytes *out) {
+static int elements(const passdock_host *host, const passdock_function_ref *function,
+                    passdock_value_id id, passdock_bytes *out) {
     const passdock_value *value = passdock_get_value(function->view, id);
     return value != NULL && value->constant != PASSDOCK_NONE &&
            host->functions->constant_data(function->handle, value->constant, out) == PASSDOCK_OK;
 }
 
 /* Computes the result. The host calls this only if all operands are constant. */
-static passdock_status evaluate(void *state, passdock_op_call *call,
+static passdock_status evaluate(const passdock_host *host, void *state, passdock_op_call *call,
                                 const passdock_function_ref *function, passdock_op_id op) {
     const passdock_function_view *view = function->view;
     passdock_value_id x = passdock_operand(view, op, 0), y = passdock_operand(view, op, 1);
     passdock_symbol_id name = host->symbols->find(view->symbols, passdock_text("scale"));
     const passdock_attr *attr = passdock_get_attr(view, op, name);
     const passdock_type *x_type = passdock_type_of(view, x), *y_type = passdock_type_of(view, y);
-    float scale = DEFAULT_SCALE;
+    float scale = 1.0f;
     passdock_dim dims[MAX_RANK];
     passdock_type_desc desc = PASSDOCK_TYPE_DESC_INIT;
     passdock_bytes a, b;
@@ -78,16 +75,16 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
 
     if (attr != NULL) {
         uint32_t bits = (uint32_t)attr->bits;
-        if (attr->kind != PASSDOCK_ATTR_FLOAT) return reject(call, "`scale` is not a float");
+        if (attr->kind != PASSDOCK_ATTR_FLOAT) return reject(host, call, "`scale` is not a float");
         memcpy(&scale, &bits, sizeof scale);
     }
     /* A function has one record for each type, so pointers can be compared. */
     if (x_type == NULL || x_type != y_type || x_type->dtype != PASSDOCK_DTYPE_F32 ||
         !describe(view, x, &desc, dims)) {
-        return reject(call, "only f32 operands of the same shape can be evaluated");
+        return reject(host, call, "only f32 operands of the same shape can be evaluated");
     }
-    if (!elements(function, x, &a) || !elements(function, y, &b) || a.len != b.len) {
-        return reject(call, "could not read the operands");
+    if (!elements(host, function, x, &a) || !elements(host, function, y, &b) || a.len != b.len) {
+        return reject(host, call, "could not read the operands");
     }
     status = host->definitions->allocate_result(call, 0, &desc, a.len, &room);
     if (status != PASSDOCK_OK) return status;
@@ -104,44 +101,30 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
 /* The manifest, which the host reads without loading the plugin. */
 PASSDOCK_MANIFEST("acme", "0.1.0", PASSDOCK_OP("acme.ScaledAdd", 1));
 
-/* The entry point, which returns the table of the plugin's functions. */
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
-                                         passdock_attach *attach) {
-    static const float default_scale = DEFAULT_SCALE;
-    static passdock_attr_entry scale;
-    static passdock_op_entry scaled_add;
-    static passdock_plugin plugin;
-    uint32_t bits;
+static const passdock_attr_entry attrs[] = {
+    {.name = PASSDOCK_STR("scale"),
+     .doc = PASSDOCK_STR("Factor of the first operand."),
+     .kind = PASSDOCK_ATTR_FLOAT,
+     .flags = PASSDOCK_ATTR_ENTRY_DEFAULT,
+     .bits = 0x3f800000}, /* 1.0f */
+};
 
-    if (host != NULL && host != the_host) {
-        attach->reason = passdock_text("only one host per process is supported, and another one is attached");
-        return NULL;
-    }
-    host = the_host;
+static const passdock_op_entry ops[] = {
+    {.name = PASSDOCK_STR("acme.ScaledAdd"),
+     .since = 1,
+     .min_operands = 2,
+     .max_operands = 2,
+     .traits = PASSDOCK_TRAIT_PURE | PASSDOCK_TRAIT_ELEMENTWISE,
+     .infer = infer,
+     .evaluate = evaluate,
+     .attrs = attrs,
+     .attr_count = 1,
+     .attr_stride = sizeof attrs[0]},
+};
 
-    memcpy(&bits, &default_scale, sizeof bits);
-    scale.name = passdock_text("scale");
-    scale.doc = passdock_text("Factor of the first operand.");
-    scale.kind = PASSDOCK_ATTR_FLOAT;
-    scale.flags = PASSDOCK_ATTR_ENTRY_DEFAULT;
-    scale.bits = bits;
+static const passdock_plugin plugin = {.struct_size = sizeof plugin,
+                                       .ops = ops,
+                                       .op_count = 1,
+                                       .op_stride = sizeof ops[0]};
 
-    scaled_add.name = passdock_text("acme.ScaledAdd");
-    scaled_add.since = 1;
-    scaled_add.min_operands = 2;
-    scaled_add.max_operands = 2;
-    scaled_add.traits = PASSDOCK_TRAIT_PURE | PASSDOCK_TRAIT_ELEMENTWISE;
-    scaled_add.infer = infer;
-    scaled_add.evaluate = evaluate;
-    scaled_add.attrs = &scale;
-    scaled_add.attr_count = 1;
-    scaled_add.attr_stride = sizeof scale;
-
-    plugin.struct_size = sizeof plugin;
-    plugin.pass_stride = sizeof(passdock_pass_entry);
-    plugin.op_stride = sizeof scaled_add;
-    plugin.ops = &scaled_add;
-    plugin.op_count = 1;
-    plugin.instrument_stride = sizeof(passdock_instrument_entry);
-    return &plugin;
-}
+PASSDOCK_ENTRY(plugin);

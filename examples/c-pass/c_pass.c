@@ -9,10 +9,9 @@
 
 #include "passdock.h"
 
-static const passdock_host *host;
-
 /* Runs the pass on one function. */
-static passdock_status fuse_double_relu(void *state, passdock_context *context,
+static passdock_status fuse_double_relu(const passdock_host *host, void *state,
+                                        passdock_context *context,
                                         const passdock_function_ref *function,
                                         const passdock_module_ref *module) {
     const passdock_function_view *view = function->view;
@@ -55,7 +54,8 @@ typedef struct counter {
     char report[80];
 } counter;
 
-static passdock_status counter_create(void *state, passdock_context *context, void **out) {
+static passdock_status counter_create(const passdock_host *host, void *state,
+                                      passdock_context *context, void **out) {
     static const char limit[] = "limit";
     passdock_setting setting;
     counter *made = (counter *)calloc(1, sizeof *made);
@@ -73,11 +73,19 @@ static passdock_status counter_create(void *state, passdock_context *context, vo
     return PASSDOCK_OK;
 }
 
+static void counter_destroy(const passdock_host *host, void *instance, passdock_context *context) {
+    (void)host;
+    (void)context;
+    free(instance);
+}
+
 /* Vetoes all passes after the limit. */
-static passdock_status counter_should_run(void *instance, passdock_context *context,
+static passdock_status counter_should_run(const passdock_host *host, void *instance,
+                                          passdock_context *context,
                                           const passdock_module_ref *module,
                                           const passdock_pass_info *pass, uint32_t *out) {
     counter *it = (counter *)instance;
+    (void)host;
     (void)context;
     (void)module;
     (void)pass;
@@ -88,9 +96,11 @@ static passdock_status counter_should_run(void *instance, passdock_context *cont
     return PASSDOCK_OK;
 }
 
-static passdock_status counter_after(void *instance, passdock_context *context,
+static passdock_status counter_after(const passdock_host *host, void *instance,
+                                     passdock_context *context,
                                      const passdock_module_ref *module,
                                      const passdock_pass_info *pass) {
+    (void)host;
     (void)context;
     (void)module;
     (void)pass;
@@ -98,8 +108,10 @@ static passdock_status counter_after(void *instance, passdock_context *context,
     return PASSDOCK_OK;
 }
 
-static passdock_status counter_report(void *instance, passdock_context *context, passdock_str *out) {
+static passdock_status counter_report(const passdock_host *host, void *instance,
+                                      passdock_context *context, passdock_str *out) {
     counter *it = (counter *)instance;
+    (void)host;
     (void)context;
     snprintf(it->report, sizeof it->report, "%u passes ran, %u were vetoed", it->ran, it->vetoed);
     *out = passdock_text(it->report); /* owned by the instance, valid until its next call */
@@ -118,38 +130,28 @@ PASSDOCK_MANIFEST("c", "0.1.0",
                                           "name = \"limit\"\ntype = \"int\"\ndefault = 0\n"
                                           "doc = \"Number of passes after which all others are vetoed; 0: none.\"\n"));
 
-/* The entry point, which returns the table of the plugin's functions. */
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
-                                         passdock_attach *attach) {
-    static const passdock_str name = PASSDOCK_STR("c.transform.FuseDoubleRelu");
-    static const passdock_str counter_name = PASSDOCK_STR("c.counter");
-    static passdock_pass_entry pass;
-    static passdock_instrument_entry instrument;
-    static passdock_plugin plugin;
+static const passdock_pass_entry passes[] = {
+    {.name = PASSDOCK_STR("c.transform.FuseDoubleRelu"),
+     .kind = PASSDOCK_PASS_FUNCTION,
+     .run_function = fuse_double_relu},
+};
 
-    if (host != NULL && host != the_host) {
-        attach->reason = passdock_text("only one host per process is supported, and another one is attached");
-        return NULL;
-    }
-    host = the_host;
-    pass.name = name;
-    pass.kind = PASSDOCK_PASS_FUNCTION;
-    pass.run_function = fuse_double_relu;
-    plugin.struct_size = sizeof plugin;
-    plugin.pass_count = 1;
-    plugin.passes = &pass;
-    plugin.pass_stride = sizeof pass;
-    plugin.op_stride = sizeof(passdock_op_entry);
+/* The host doesn't call functions that are null. */
+static const passdock_instrument_entry instruments[] = {
+    {.name = PASSDOCK_STR("c.counter"),
+     .create = counter_create,
+     .destroy = counter_destroy,
+     .should_run = counter_should_run,
+     .run_after_pass = counter_after,
+     .report = counter_report},
+};
 
-    /* The host doesn't call functions that are null. */
-    instrument.name = counter_name;
-    instrument.create = counter_create;
-    instrument.destroy = free;
-    instrument.should_run = counter_should_run;
-    instrument.run_after_pass = counter_after;
-    instrument.report = counter_report;
-    plugin.instruments = &instrument;
-    plugin.instrument_count = 1;
-    plugin.instrument_stride = sizeof instrument;
-    return &plugin;
-}
+static const passdock_plugin plugin = {.struct_size = sizeof plugin,
+                                       .passes = passes,
+                                       .pass_count = 1,
+                                       .pass_stride = sizeof passes[0],
+                                       .instruments = instruments,
+                                       .instrument_count = 1,
+                                       .instrument_stride = sizeof instruments[0]};
+
+PASSDOCK_ENTRY(plugin);

@@ -5,8 +5,6 @@
  * and pass its directory to passdock: `--plugin-dir .`. */
 #include "passdock.h"
 
-static const passdock_host *host;
-
 /* docs/rules.md describes the language. */
 static const char rules[] =
     "rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }\n"
@@ -15,7 +13,7 @@ static const char rules[] =
     "    onnx.Mul(onnx.Mul(%x, ~0.5), onnx.Add(onnx.Erf(onnx.Div(%x, ~1.41421356)), 1)) => onnx.Gelu(%x)\n"
     "}\n";
 
-static passdock_status simplify(void *state, passdock_context *context,
+static passdock_status simplify(const passdock_host *host, void *state, passdock_context *context,
                                 const passdock_function_ref *function,
                                 const passdock_module_ref *module) {
     passdock_rewrite_desc rewrite = PASSDOCK_REWRITE_DESC_INIT;
@@ -37,25 +35,15 @@ PASSDOCK_MANIFEST("crules", "0.1.0",
                                 "required = [\"relax.transform.InferType\"]\n"
                                 "thread_safe = true\n"));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
-                                         passdock_attach *attach) {
-    static const char name[] = "crules.transform.Simplify";
-    static passdock_pass_entry pass;
-    static passdock_plugin plugin;
+static const passdock_pass_entry passes[] = {
+    {.name = PASSDOCK_STR("crules.transform.Simplify"),
+     .kind = PASSDOCK_PASS_FUNCTION,
+     .run_function = simplify},
+};
 
-    if (host != NULL && host != the_host) {
-        attach->reason = passdock_text("only one host per process is supported, and another one is attached");
-        return NULL;
-    }
-    host = the_host;
-    pass.name = passdock_text(name);
-    pass.kind = PASSDOCK_PASS_FUNCTION;
-    pass.run_function = simplify;
-    plugin.struct_size = sizeof plugin;
-    plugin.pass_count = 1;
-    plugin.passes = &pass;
-    plugin.pass_stride = sizeof pass;
-    plugin.op_stride = sizeof(passdock_op_entry);
-    plugin.instrument_stride = sizeof(passdock_instrument_entry);
-    return &plugin;
-}
+static const passdock_plugin plugin = {.struct_size = sizeof plugin,
+                                       .passes = passes,
+                                       .pass_count = 1,
+                                       .pass_stride = sizeof passes[0]};
+
+PASSDOCK_ENTRY(plugin);

@@ -140,7 +140,7 @@ pub use rewrite::{Match, NoMatch, Rewriter, Rewritten, Rules};
 pub mod __private {
     pub use crate::data::{field, table, OptionDefault, OptionSpec, OptionType};
     pub use crate::entry::{attach, Slot};
-    pub use crate::ffi::{end, enter, FunctionHandle, Panicked, Tables};
+    pub use crate::ffi::{end, enter, install_hook, FunctionHandle, Panicked, Tables};
     pub use crate::op::attr_kind;
     pub use crate::pass::InstrumentFunctions;
     pub use crate::plugin::{copy, render, ConfigSpec, PassFunction, PassSpec, PluginSpec};

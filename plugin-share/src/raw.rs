@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use abi_stable::type_layout::TypeLayout;
-use passdock_plugin_api::__private::{end, Tables};
+use passdock_plugin_api::__private::{abi, end};
 use passdock_plugin_api::Function;
 
 use crate::layout;
@@ -25,8 +25,6 @@ struct Shared<T> {
     /// The publisher's layout of `T`.
     layout: &'static TypeLayout,
     value: T,
-    /// The tables of the host that drops it. Only the publisher reads this field.
-    tables: &'static Tables,
 }
 
 fn key<T: SharedAnalysis>() -> String {
@@ -37,7 +35,6 @@ pub(crate) fn publish<T: SharedAnalysis>(function: &Function, value: T) -> Resul
     let shared = Box::new(Shared {
         layout: T::LAYOUT,
         value,
-        tables: function.tables(),
     });
     let data = NonNull::from(Box::leak(shared)).cast();
     let key = key::<T>();
@@ -80,8 +77,11 @@ unsafe fn read<T: SharedAnalysis>(function: &Function, data: NonNull<c_void>) ->
 }
 
 /// Drops the data when the host no longer keeps it.
-unsafe extern "C" fn drop_shared<T>(data: *mut c_void) {
+unsafe extern "C" fn drop_shared<T>(
+    host: *const abi::Host,
+    context: *mut abi::Context,
+    data: *mut c_void,
+) {
     // SAFETY: `publish` made it from a `Box`, and the host drops it once.
-    let shared = unsafe { Box::from_raw(data.cast::<Shared<T>>()) };
-    end(shared.tables, shared);
+    unsafe { end(host, context, Box::from_raw(data.cast::<Shared<T>>())) };
 }

@@ -1,10 +1,8 @@
 /* A plugin in C that emits diagnostics about ops, for the tests of diagnostics. */
 #include "passdock.h"
 
-static const passdock_host *host;
-
 /* Warns about each `onnx.Relu` whose operand is the result of another one, with labels on both. */
-static passdock_status warn(void *state, passdock_context *context,
+static passdock_status warn(const passdock_host *host, void *state, passdock_context *context,
                             const passdock_function_ref *function,
                             const passdock_module_ref *module) {
     const passdock_function_view *view = function->view;
@@ -47,7 +45,7 @@ static passdock_status warn(void *state, passdock_context *context,
 }
 
 /* Emits an error and fails without a message. */
-static passdock_status give_up(void *state, passdock_context *context,
+static passdock_status give_up(const passdock_host *host, void *state, passdock_context *context,
                                const passdock_function_ref *function,
                                const passdock_module_ref *module) {
     passdock_diagnostic diagnostic;
@@ -67,15 +65,15 @@ PASSDOCK_MANIFEST("complains", "0.1.0",
                   PASSDOCK_PASS("c.transform.Warn", "function", 0, "")
                   PASSDOCK_PASS("c.transform.GiveUp", "function", 0, ""));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
                                          passdock_attach *attach) {
     static const char warn_name[] = "c.transform.Warn";
     static const char give_up_name[] = "c.transform.GiveUp";
     static passdock_pass_entry passes[2];
     static passdock_plugin plugin;
+    (void)host;
 
     (void)attach;
-    host = the_host;
     passes[0].name = passdock_text(warn_name);
     passes[0].kind = PASSDOCK_PASS_FUNCTION;
     passes[0].run_function = warn;

@@ -22,7 +22,6 @@
 
 #include "passdock.h"
 
-static const passdock_host *host;
 static volatile int zero;
 static volatile int *volatile nowhere;
 
@@ -259,7 +258,7 @@ static passdock_status at(const char *part) {
 __attribute__((constructor)) static void begin(void) { at("constructor"); }
 
 /* Whether a function is skipped. */
-static int is_spared(const passdock_function_ref *function) {
+static int is_spared(const passdock_host *host, const passdock_function_ref *function) {
     const char *only = getenv("ONLY");
     passdock_symbol_id name;
     passdock_op_id op;
@@ -284,7 +283,7 @@ static uint32_t ops(const passdock_function_ref *function) {
 }
 
 /* Replaces the first op with its operand. */
-static passdock_status take_one_out(const passdock_function_ref *function) {
+static passdock_status take_one_out(const passdock_host *host, const passdock_function_ref *function) {
     passdock_op_id op;
     for (op = 0; op < function->view->ops.len; op++) {
         const passdock_op *found = passdock_get_op(function->view, op);
@@ -296,7 +295,7 @@ static passdock_status take_one_out(const passdock_function_ref *function) {
 }
 
 /* A correct pass: sets an attribute of the first `onnx.Relu`. */
-static passdock_status edit(const passdock_function_ref *function) {
+static passdock_status edit(const passdock_host *host, const passdock_function_ref *function) {
     const passdock_function_view *view = function->view;
     passdock_symbol_id relu = host->symbols->find(view->symbols, passdock_text("onnx.Relu"));
     passdock_op_id op;
@@ -315,7 +314,7 @@ static passdock_status edit(const passdock_function_ref *function) {
 }
 
 /* A pass that rewrites each op with one result by a rule, and crashes on an `onnx.Sigmoid`. */
-static passdock_status rewrite_each(passdock_context *context, const passdock_function_ref *function) {
+static passdock_status rewrite_each(const passdock_host *host, passdock_context *context, const passdock_function_ref *function) {
     const passdock_function_view *view = function->view;
     passdock_symbol_id fatal = host->symbols->find(view->symbols, passdock_text("onnx.Sigmoid"));
     passdock_str rule = passdock_text("c_mark");
@@ -336,12 +335,12 @@ static passdock_status rewrite_each(passdock_context *context, const passdock_fu
     return PASSDOCK_OK;
 }
 
-static passdock_status work(void *state, passdock_context *context,
+static passdock_status work(const passdock_host *host, void *state, passdock_context *context,
                             const passdock_function_ref *function,
                             const passdock_module_ref *module) {
     (void)state;
     (void)module;
-    if (is_spared(function)) return PASSDOCK_OK;
+    if (is_spared(host, function)) return PASSDOCK_OK;
     at("pass");
     if (is("segv, fpe below 4 ops")) {
         if (ops(function) < 4) raise(SIGFPE);
@@ -350,7 +349,7 @@ static passdock_status work(void *state, passdock_context *context,
     if (is("segv the second time")) {
         static int times;
         if (times++ > 0) fall();
-        return take_one_out(function);
+        return take_one_out(host, function);
     }
     if (is("segv below 3 ops") && ops(function) < 3) fall();
     if (is_at("failed")) return PASSDOCK_STATUS_FAILED;
@@ -360,14 +359,15 @@ static passdock_status work(void *state, passdock_context *context,
         return PASSDOCK_STATUS_FAILED;
     }
     if (is("scribble")) memset((void *)function->view->ops.base, 0, function->view->ops.len * sizeof(passdock_op));
-    if (is("segv in a rewrite")) return rewrite_each(context, function);
-    if (is("edit")) return edit(function);
+    if (is("segv in a rewrite")) return rewrite_each(host, context, function);
+    if (is("edit")) return edit(host, function);
     if (is("fail after chdir")) return chdir("/") == 0 ? PASSDOCK_STATUS_FAILED : PASSDOCK_OK;
     return PASSDOCK_OK;
 }
 
-static passdock_status infer(void *state, passdock_op_call *call,
+static passdock_status infer(const passdock_host *host, void *state, passdock_op_call *call,
                              const passdock_function_ref *function, passdock_op_id op) {
+    (void)host;
     (void)state;
     (void)call;
     (void)function;
@@ -375,8 +375,9 @@ static passdock_status infer(void *state, passdock_op_call *call,
     return at("infer");
 }
 
-static passdock_status evaluate(void *state, passdock_op_call *call,
+static passdock_status evaluate(const passdock_host *host, void *state, passdock_op_call *call,
                                 const passdock_function_ref *function, passdock_op_id op) {
+    (void)host;
     (void)state;
     (void)call;
     (void)function;
@@ -384,8 +385,9 @@ static passdock_status evaluate(void *state, passdock_op_call *call,
     return at("evaluate");
 }
 
-static passdock_status decompose(void *state, passdock_op_call *call,
+static passdock_status decompose(const passdock_host *host, void *state, passdock_op_call *call,
                                  const passdock_function_ref *function, passdock_op_id op) {
+    (void)host;
     (void)state;
     (void)call;
     (void)function;
@@ -393,26 +395,31 @@ static passdock_status decompose(void *state, passdock_op_call *call,
     return at("decompose");
 }
 
-static passdock_status create(void *state, passdock_context *context, void **out) {
+static passdock_status create(const passdock_host *host, void *state, passdock_context *context, void **out) {
+    (void)host;
     (void)state;
     (void)context;
     *out = (void *)&zero;
     return at("create");
 }
 
-static void destroy(void *instance) {
+static void destroy(const passdock_host *host, void *instance, passdock_context *context) {
+    (void)host;
     (void)instance;
+    (void)context;
     at("destroy");
 }
 
-static passdock_status enter(void *instance, passdock_context *context) {
+static passdock_status enter(const passdock_host *host, void *instance, passdock_context *context) {
+    (void)host;
     (void)instance;
     (void)context;
     return at("enter");
 }
 
-static passdock_status before(void *instance, passdock_context *context,
+static passdock_status before(const passdock_host *host, void *instance, passdock_context *context,
                               const passdock_module_ref *module, const passdock_pass_info *pass) {
+    (void)host;
     (void)instance;
     (void)context;
     (void)module;
@@ -420,8 +427,9 @@ static passdock_status before(void *instance, passdock_context *context,
     return at("before");
 }
 
-static passdock_status after(void *instance, passdock_context *context,
+static passdock_status after(const passdock_host *host, void *instance, passdock_context *context,
                              const passdock_module_ref *module, const passdock_pass_info *pass) {
+    (void)host;
     (void)instance;
     (void)context;
     (void)module;
@@ -429,8 +437,9 @@ static passdock_status after(void *instance, passdock_context *context,
     return at("after");
 }
 
-static passdock_status failed(void *instance, passdock_context *context,
+static passdock_status failed(const passdock_host *host, void *instance, passdock_context *context,
                               const passdock_module_ref *module, const passdock_pass_info *pass) {
+    (void)host;
     (void)instance;
     (void)context;
     (void)module;
@@ -470,8 +479,8 @@ static void spoil_table(void) {
     if (is("no create")) instrument.create = NULL;
 }
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host, passdock_attach *attach) {
-    host = the_host;
+const passdock_plugin *passdock_plugin_v1(const passdock_host *host, passdock_attach *attach) {
+    (void)host;
     if (is("rejects")) {
         attach->reason = passdock_text("no license found");
         return NULL;

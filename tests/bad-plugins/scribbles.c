@@ -5,8 +5,6 @@
 
 #include "passdock.h"
 
-static const passdock_host *host;
-
 /* Writes a word to the view, as the environment variable SCRIBBLE specifies: `COLUMN WORD VALUE`. Columns are numbered in
  * the order of the view's header; the header itself is column 18. Indices of words wrap around at the column's end. */
 static passdock_status write_word(passdock_function_view *view, const char *where) {
@@ -34,7 +32,7 @@ static passdock_status write_word(passdock_function_view *view, const char *wher
 
 /* Changes the first op to `onnx.Neg` despite the view's `const`, or writes as SCRIBBLE specifies. */
 
-static passdock_status scribble(void *state, passdock_context *context,
+static passdock_status scribble(const passdock_host *host, void *state, passdock_context *context,
                                 const passdock_function_ref *function,
                                 const passdock_module_ref *module) {
     const passdock_function_view *view = function->view;
@@ -52,13 +50,13 @@ static passdock_status scribble(void *state, passdock_context *context,
 
 PASSDOCK_MANIFEST("scribbles", "0.1.0", PASSDOCK_PASS("c.transform.Scribble", "function", 0, ""));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
                                          passdock_attach *attach) {
     static passdock_pass_entry pass;
     static passdock_plugin plugin;
+    (void)host;
 
     (void)attach;
-    host = the_host;
     pass.name = passdock_text("c.transform.Scribble");
     pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = scribble;

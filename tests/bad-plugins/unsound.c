@@ -7,18 +7,15 @@
 
 enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, SILENT, SILENT_CONFIG, REJECT, REFUSE_OPTION, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN, EXTENSION };
 
-static const passdock_host *host;
-
 /* Uses an optional extension of the host as if every host had it. */
-static passdock_status analyze(const passdock_function_ref *function) {
-    passdock_column column;
-    const passdock_analysis_api *analyses =
-        host->get_extension(host, passdock_text(PASSDOCK_ANALYSIS_EXTENSION));
-    return analyses->column(function->handle, passdock_text(PASSDOCK_ANALYSIS_ORDER), &column);
+static passdock_status analyze(const passdock_host *host, const passdock_function_ref *function) {
+    const passdock_function_api *newer = host->get_extension(host, passdock_text("passdock.newer"));
+    passdock_bytes data;
+    return newer->constant_data(function->handle, 0, &data);
 }
 
 /* Sets the attribute `mark` of the function. */
-static passdock_status mark(const passdock_function_ref *function, uint64_t number) {
+static passdock_status mark(const passdock_host *host, const passdock_function_ref *function, uint64_t number) {
     passdock_attr_desc attr;
     memset(&attr, 0, sizeof attr);
     attr.struct_size = sizeof attr;
@@ -29,7 +26,7 @@ static passdock_status mark(const passdock_function_ref *function, uint64_t numb
 }
 
 /* Fails with a message. */
-static passdock_status reject(passdock_context *context) {
+static passdock_status reject(const passdock_host *host, passdock_context *context) {
     passdock_failure failure;
     memset(&failure, 0, sizeof failure);
     failure.struct_size = sizeof failure;
@@ -39,7 +36,7 @@ static passdock_status reject(passdock_context *context) {
     return PASSDOCK_STATUS_FAILED;
 }
 
-static passdock_status work(void *state, passdock_context *context,
+static passdock_status work(const passdock_host *host, void *state, passdock_context *context,
                             const passdock_function_ref *function,
                             const passdock_module_ref *module) {
     static uint64_t runs;
@@ -53,16 +50,16 @@ static passdock_status work(void *state, passdock_context *context,
     case EXIT: exit(0);
     case HANG:
         for (;;) pause();
-    case COUNT: return mark(function, ++runs);
-    case PROCESS: return mark(function, (uint64_t)getpid());
+    case COUNT: return mark(host, function, ++runs);
+    case PROCESS: return mark(host, function, (uint64_t)getpid());
     case STATUS: return 77;
     case SILENT: return PASSDOCK_STATUS_FAILED;
     case SILENT_CONFIG: return PASSDOCK_STATUS_CONFIG;
-    case REJECT: return reject(context);
+    case REJECT: return reject(host, context);
     case REFUSE_OPTION:
-        reject(context);
+        reject(host, context);
         return PASSDOCK_STATUS_CONFIG;
-    case EXTENSION: return analyze(function);
+    case EXTENSION: return analyze(host, function);
     default: break;
     }
     return PASSDOCK_OK;
@@ -73,16 +70,18 @@ PASSDOCK_MANIFEST("unsound", "0.1.0",
                                 "summary = \"Does what it mustn't.\"\n"
                                 "thread_safe = true\n" LINES));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
+const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
                                          passdock_attach *attach) {
     static passdock_pass_entry pass;
     static passdock_plugin plugin;
+    static int attached;
+    (void)host;
 
-    if (FAULT == REFUSE_AGAIN && host != NULL) {
+    if (FAULT == REFUSE_AGAIN && attached) {
         attach->reason = passdock_text("already loaded");
         return NULL;
     }
-    host = the_host;
+    attached = 1;
     pass.name = FAULT == OTHER_NAME ? passdock_text("c.transform.Sound")
                                     : passdock_text("c.transform.Unsound");
     pass.kind = PASSDOCK_PASS_FUNCTION;

@@ -15,16 +15,15 @@ const SOURCE: &str = r#"
 #include <stdio.h>
 #include "passdock.h"
 
-static const passdock_host *host;
 static char message[400];
 
-static passdock_status create(void *state, passdock_context *context, void **out) {
-    (void)state; (void)context;
+static passdock_status create(const passdock_host *host, void *state, passdock_context *context, void **out) {
+    (void)host; (void)state; (void)context;
     *out = message;
     return PASSDOCK_OK;
 }
 
-static passdock_status meddle(void *instance, passdock_context *context,
+static passdock_status meddle(const passdock_host *host, void *instance, passdock_context *context,
                               const passdock_module_ref *m, const passdock_pass_info *pass) {
     passdock_symbol_id main_ = host->symbols->find(m->view->symbols, passdock_text("main"));
     passdock_function_ref f;
@@ -43,30 +42,22 @@ static passdock_status meddle(void *instance, passdock_context *context,
     return pass->opt_level == 3 ? 77 : PASSDOCK_OK;
 }
 
-static passdock_status report(void *instance, passdock_context *context, passdock_str *out) {
-    (void)context;
+static passdock_status report(const passdock_host *host, void *instance, passdock_context *context, passdock_str *out) {
+    (void)host; (void)context;
     *out = passdock_text((const char *)instance);
     return PASSDOCK_OK;
 }
 
 PASSDOCK_MANIFEST("c", "1.0.0", PASSDOCK_INSTRUMENT("c.meddler", ""));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
-                                         passdock_attach *attach) {
-    static passdock_instrument_entry instrument;
-    static passdock_plugin plugin;
-    (void)attach;
-    host = the_host;
-    instrument.name = passdock_text("c.meddler");
-    instrument.create = create;
-    instrument.run_before_pass = meddle;
-    instrument.report = report;
-    plugin.struct_size = sizeof plugin;
-    plugin.instruments = &instrument;
-    plugin.instrument_count = 1;
-    plugin.instrument_stride = sizeof instrument;
-    return &plugin;
-}
+static const passdock_instrument_entry instruments[] = {
+    {.name = PASSDOCK_STR("c.meddler"), .create = create, .run_before_pass = meddle, .report = report},
+};
+static const passdock_plugin plugin = {.struct_size = sizeof plugin,
+                                       .instruments = instruments,
+                                       .instrument_count = 1,
+                                       .instrument_stride = sizeof instruments[0]};
+PASSDOCK_ENTRY(plugin);
 "#;
 
 #[test]

@@ -13,10 +13,9 @@ const SOURCE: &str = r#"
 #include <stdio.h>
 #include "passdock.h"
 
-static const passdock_host *host;
 static char message[2000];
 
-static void say(passdock_context *context, passdock_status status, passdock_str why) {
+static void say(const passdock_host *host, passdock_context *context, passdock_status status, passdock_str why) {
     passdock_diagnostic note = PASSDOCK_DIAGNOSTIC_INIT;
     note.severity = PASSDOCK_SEVERITY_NOTE;
     snprintf(message, sizeof message, "%u: %.*s", status, (int)why.len, why.ptr);
@@ -24,7 +23,7 @@ static void say(passdock_context *context, passdock_status status, passdock_str 
     host->context->emit(context, &note);
 }
 
-static passdock_status pass(void *state, passdock_context *context, const passdock_module_ref *m) {
+static passdock_status pass(const passdock_host *host, void *state, passdock_context *context, const passdock_module_ref *m) {
     const passdock_symbols *symbols = m->view->symbols;
     passdock_symbol_id main_ = host->symbols->find(symbols, passdock_text("main"));
     passdock_symbol_id other = host->symbols->find(symbols, passdock_text("other"));
@@ -50,10 +49,10 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     clone.results = results;
     clone.result_count = 1;
     status = host->functions->clone_ops(f.handle, &clone);
-    say(context, status, host->functions->last_error(f.handle));
+    say(host, context, status, host->functions->last_error(f.handle));
     clone.result_count = 2;
     status = host->functions->clone_ops(f.handle, &clone);
-    say(context, status, host->functions->last_error(f.handle));
+    say(host, context, status, host->functions->last_error(f.handle));
     clone.captures = &capture;
     clone.capture_count = 1;
     status = host->functions->clone_ops(f.handle, &clone);
@@ -68,7 +67,7 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     status = host->functions->type_from(f.handle, source.handle, param, &type);
     if (status != PASSDOCK_OK || type >= f.view->types.len) return PASSDOCK_STATUS_FAILED;
     status = host->functions->type_from(f.handle, source.handle, 99, &type);
-    say(context, status, host->functions->last_error(f.handle));
+    say(host, context, status, host->functions->last_error(f.handle));
     if (!host->functions->names_function(f.handle, main_)) return PASSDOCK_STATUS_FAILED;
     if (host->functions->names_function(f.handle, PASSDOCK_SYMBOL_CALL)) return PASSDOCK_STATUS_FAILED;
     if (host->functions->names_function(f.handle, PASSDOCK_NONE)) return PASSDOCK_STATUS_FAILED;
@@ -78,51 +77,40 @@ static passdock_status pass(void *state, passdock_context *context, const passdo
     outline.op_count = 2;
     outline.name = passdock_text("onnx.Block");
     status = host->modules->outline(m->handle, &outline, &made, &call);
-    say(context, status, host->modules->last_error(m->handle));
+    say(host, context, status, host->modules->last_error(m->handle));
     outline.name = passdock_text("block block");
     status = host->modules->outline(m->handle, &outline, &made, &call);
-    say(context, status, host->modules->last_error(m->handle));
+    say(host, context, status, host->modules->last_error(m->handle));
     outline.name = passdock_text("acme.Block");
     status = host->modules->outline(m->handle, &outline, NULL, &call);
-    say(context, status, host->modules->last_error(m->handle));
+    say(host, context, status, host->modules->last_error(m->handle));
     outline.struct_size = 4;
     status = host->modules->outline(m->handle, &outline, &made, &call);
-    say(context, status, host->modules->last_error(m->handle));
+    say(host, context, status, host->modules->last_error(m->handle));
     outline.struct_size = sizeof outline;
     ops[0] = 77;
     status = host->modules->outline(m->handle, &outline, &made, &call);
-    say(context, status, host->modules->last_error(m->handle));
+    say(host, context, status, host->modules->last_error(m->handle));
     ops[0] = 1;
     status = host->modules->outline(m->handle, &outline, &made, &call);
     if (status != PASSDOCK_OK) return PASSDOCK_STATUS_FAILED;
-    say(context, call, host->symbols->text(symbols, made));
+    say(host, context, call, host->symbols->text(symbols, made));
     /* The ops are erased; an earlier handle stays valid. */
     status = host->modules->outline(m->handle, &outline, &made, &call);
-    say(context, status, host->modules->last_error(m->handle));
+    say(host, context, status, host->modules->last_error(m->handle));
     return host->functions->set_value_name(f.handle, 0, passdock_text("renamed"));
 }
 
 PASSDOCK_MANIFEST("c", "1.0.0", PASSDOCK_PASS("c.transform.Outline", "module", 0, ""));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
-                                         passdock_attach *attach) {
-    static passdock_pass_entry entry;
-    static passdock_plugin plugin;
-    (void)attach;
-    if (!PASSDOCK_HAS(the_host->functions, names_function) || !PASSDOCK_HAS(the_host->modules, outline)) {
-        return NULL;
-    }
-    host = the_host;
-    entry.name = passdock_text("c.transform.Outline");
-    entry.kind = PASSDOCK_PASS_MODULE;
-    entry.run_module = pass;
-    plugin.struct_size = sizeof plugin;
-    plugin.passes = &entry;
-    plugin.pass_count = 1;
-    plugin.pass_stride = sizeof entry;
-    plugin.op_stride = sizeof(passdock_op_entry);
-    return &plugin;
-}
+static const passdock_pass_entry passes[] = {
+    {.name = PASSDOCK_STR("c.transform.Outline"), .kind = PASSDOCK_PASS_MODULE, .run_module = pass},
+};
+static const passdock_plugin plugin = {.struct_size = sizeof plugin,
+                                       .passes = passes,
+                                       .pass_count = 1,
+                                       .pass_stride = sizeof passes[0]};
+PASSDOCK_ENTRY(plugin);
 "#;
 
 const MODULE: &str = r#"module {

@@ -15,11 +15,10 @@ const SOURCE: &str = r#"
 #include <stdio.h>
 #include "passdock.h"
 
-static const passdock_host *host;
 
 static int64_t number(passdock_setting *setting) { return setting->int_value; }
 
-static passdock_status says(void *state, passdock_context *context, const passdock_module_ref *m) {
+static passdock_status says(const passdock_host *host, void *state, passdock_context *context, const passdock_module_ref *m) {
     static const char key[] = "c.Target", cores[] = "cores", arch[] = "arch", option[] = "limit";
     static const char verbose[] = "c.verbose", code[] = "c::says";
     char text[200];
@@ -54,7 +53,7 @@ static passdock_status says(void *state, passdock_context *context, const passdo
     return host->context->emit(context, &note);
 }
 
-static passdock_status runs(void *state, passdock_context *context, const passdock_module_ref *m) {
+static passdock_status runs(const passdock_host *host, void *state, passdock_context *context, const passdock_module_ref *m) {
     static const char name[] = "c.Cleanup";
     passdock_run_desc run = PASSDOCK_RUN_DESC_INIT;
     (void)state;
@@ -79,25 +78,15 @@ PASSDOCK_MANIFEST(
                                           "choices = [\"x86\", \"arm\"]\n"))
     PASSDOCK_CONFIG("c.verbose", PASSDOCK_CONFIG_FIELD("", "bool", "false", "")));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host,
-                                         passdock_attach *attach) {
-    static const char says_name[] = "c.transform.Says", runs_name[] = "c.transform.Runs";
-    static passdock_pass_entry passes[2];
-    static passdock_plugin plugin;
-    (void)attach;
-    host = the_host;
-    passes[0].name = passdock_text(says_name);
-    passes[0].kind = PASSDOCK_PASS_MODULE;
-    passes[0].run_module = says;
-    passes[1].name = passdock_text(runs_name);
-    passes[1].kind = PASSDOCK_PASS_MODULE;
-    passes[1].run_module = runs;
-    plugin.struct_size = sizeof plugin;
-    plugin.passes = passes;
-    plugin.pass_count = 2;
-    plugin.pass_stride = sizeof passes[0];
-    return &plugin;
-}
+static const passdock_pass_entry passes[] = {
+    {.name = PASSDOCK_STR("c.transform.Says"), .kind = PASSDOCK_PASS_MODULE, .run_module = says},
+    {.name = PASSDOCK_STR("c.transform.Runs"), .kind = PASSDOCK_PASS_MODULE, .run_module = runs},
+};
+static const passdock_plugin plugin = {.struct_size = sizeof plugin,
+                                       .passes = passes,
+                                       .pass_count = 2,
+                                       .pass_stride = sizeof passes[0]};
+PASSDOCK_ENTRY(plugin);
 "#;
 
 fn build(source: &str) -> Option<(TempDir, PathBuf)> {
@@ -178,8 +167,8 @@ fn config_key_without_table_is_rejected() {
 /// Entries that need a newer host are skipped, including one of two definitions of an operator. The rest is used.
 #[test]
 fn entries_for_newer_hosts_are_skipped() {
-    let newer = r#"    PASSDOCK_SEQUENTIAL("c.Newer", 1, "{ name = \"c.transform.Says\", min_host = \"0.999\" }", "")
-    PASSDOCK_OP_OF("c.Op", 2, "min_host = \"0.999\"\n")
+    let newer = r#"    PASSDOCK_SEQUENTIAL("c.Newer", 1, "{ name = \"c.transform.Says\", min_host = \"1.999\" }", "")
+    PASSDOCK_OP_OF("c.Op", 2, "min_host = \"1.999\"\n")
     PASSDOCK_OP("c.Op", 1)
     PASSDOCK_CONFIG("c.verbose""#;
     let table = r#"    static passdock_op_entry ops[2];
@@ -202,6 +191,6 @@ fn entries_for_newer_hosts_are_skipped() {
     let message = registry.get_pass("c.Newer").expect_err("left out");
     let path = library.display().to_string();
     expect!["no pass is named `c.Newer`; update passdock, or correct the plugin's manifest (in plugin `FILE`: skipped \
-            sequential `c.Newer`: unsupported plugin ABI 0.999 of child `c.transform.Says`)"]
+            sequential `c.Newer`: unsupported plugin ABI 1.999 of child `c.transform.Says`)"]
     .assert_eq(&message.to_string().replace(&path, "FILE"));
 }

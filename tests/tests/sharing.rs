@@ -13,6 +13,7 @@ use passdock::sdk;
 use passdock::{
     LoadOptions, PassContext, PassInfo, Registry, Severity, create_function_pass, model_file,
 };
+use passdock_abi as abi;
 use passdock_plugin_share::{self as share, SharedAnalysis};
 
 const TEXT: &str = r#"module {
@@ -170,7 +171,7 @@ fn run(call: impl Fn(&mut sdk::Function) -> sdk::PassResult + Send + Sync + 'sta
 /// Stores as many analyses of the function as the host accepts.
 fn fill(f: &sdk::Function) {
     /// A destructor for data without memory.
-    unsafe extern "C" fn drop_nothing(_: *mut c_void) {}
+    unsafe extern "C" fn drop_nothing(_: *const abi::Host, _: *mut abi::Context, _: *mut c_void) {}
     for number in 0..4096 {
         let key = format!("t.Filler/{number}");
         // SAFETY: no other code uses this key; the data has no memory, and the destructor doesn't access it.

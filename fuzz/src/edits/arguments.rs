@@ -192,14 +192,9 @@ pub(super) fn flags() -> u32 {
     pick(&[0, 0, 0, 0, 0, 1, 2, 3])
 }
 
-/// Returns the table of the analysis extension.
+/// Returns the table of analyses.
 pub(super) fn analysis_table() -> *const AnalysisApi {
-    // SAFETY: the host's table is never freed.
-    unsafe {
-        let host = host().get();
-        let id = Str::new(abi::ANALYSIS_EXTENSION);
-        host.get_extension.expect("the host's")(host, id).cast()
-    }
+    host().get().analyses
 }
 
 thread_local! {
@@ -212,7 +207,11 @@ pub(super) fn assert_dropped() {
     assert_eq!(LEFT.get(), 0, "analyses that were never dropped");
 }
 
-pub(super) unsafe extern "C" fn drop_data(data: *mut c_void) {
+pub(super) unsafe extern "C" fn drop_data(
+    _: *const abi::Host,
+    _: *mut abi::Context,
+    data: *mut c_void,
+) {
     LEFT.set(LEFT.get() - 1);
     // SAFETY: `argument` made it from a `Box`, and the host drops it once.
     drop(unsafe { Box::from_raw(data.cast::<u64>()) });

@@ -1,5 +1,6 @@
 //! The plugin, with a table and a manifest like those of a C plugin: its passes and its op definitions.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -82,28 +83,44 @@ static OPS: [OpEntry; 6] = [
 
 const TARGET: &Str = &Str::new("t");
 
+thread_local! {
+    /// The context of the pass that runs on this thread, which definitions misuse.
+    static CONTEXT: Cell<*mut abi::Context> = const { Cell::new(null_mut()) };
+}
+
+/// Runs a pass as the current one of the thread.
+fn run(context: *mut abi::Context, module: ModuleRef, function: Option<FunctionRef>) -> Status {
+    let outer = CONTEXT.replace(context);
+    let status = Pass::run(context, module, function);
+    CONTEXT.set(outer);
+    status
+}
+
 unsafe extern "C" fn on_function(
+    _: *const abi::Host,
     _: *mut c_void,
     cx: *mut abi::Context,
     function: *const FunctionRef,
     module: *const ModuleRef,
 ) -> Status {
     // SAFETY: the host's arguments are valid until this returns.
-    unsafe { Pass::run(cx, *module, Some(*function)) }
+    unsafe { run(cx, *module, Some(*function)) }
 }
 
 unsafe extern "C" fn on_module(
+    _: *const abi::Host,
     _: *mut c_void,
     cx: *mut abi::Context,
     module: *const ModuleRef,
 ) -> Status {
     // SAFETY: the host's argument is valid until this returns.
-    unsafe { Pass::run(cx, *module, None) }
+    unsafe { run(cx, *module, None) }
 }
 
 /// Sets the results of each kind of definition function; the host rejects those of another kind. Then makes the calls
 /// that the input chooses.
 unsafe extern "C" fn define(
+    _: *const abi::Host,
     _: *mut c_void,
     call: *mut OpCall,
     function: *const FunctionRef,
@@ -131,7 +148,7 @@ unsafe extern "C" fn define(
         for _ in 0..pick(&[0, 0, 1, 2, 4]) {
             let mut c = Call::new((*function.view).symbols);
             (c.call, c.function, c.view) = (call, function.handle, function.view);
-            c.context = (*table.context).current.expect("the host's")(table);
+            c.context = CONTEXT.get();
             let is_about_op = one_in(8);
             let call = if is_about_op {
                 calls::ops

@@ -99,6 +99,13 @@ pub enum PluginErrorKind {
          in C define the symbol with default visibility"
     )]
     MissingSymbol { symbol: &'static str },
+    #[error(
+        "symbol `{symbol}` is from another major version of the plugin ABI, expected `{}`; build the plugin against \
+         passdock-plugin-api for ABI {}",
+        abi::ENTRY_SYMBOL,
+        abi::ABI_MAJOR
+    )]
+    OtherMajor { symbol: String },
     #[error("expected symbol `{symbol}` to be {expected}, found {found}")]
     InvalidSymbol {
         symbol: &'static str,
@@ -142,11 +149,6 @@ pub enum PluginErrorKind {
          passdock-plugin-api for ABI {supported}, or use a passdock of ABI {major}", major = .got.major
     )]
     AbiMajor { got: Ver, supported: u32 },
-    #[error(
-        "unsupported plugin ABI {got}, expected at least {}.{oldest}; build the plugin against the \
-         passdock-plugin-api of ABI {host}, or use a passdock of ABI {got}", host.major
-    )]
-    AbiTooOld { got: Ver, host: Ver, oldest: u32 },
     #[error(
         "requires plugin ABI {needed}, but this passdock has {host}; update passdock, or build the \
          plugin without the newer features"

@@ -4,8 +4,8 @@
  * This header is the normative text; the Rust crate `passdock-abi` declares the same ABI. It is valid
  * C11 and C++17. A plugin is a shared library that exports two symbols:
  *
- *   passdock_plugin_v0     a function that takes the host's table and returns the plugin's table;
- *   passdock_manifest_v0   TOML text that describes the plugin. Hosts read it from the file, without
+ *   passdock_plugin_v1     a function that takes the host's table and returns the plugin's table;
+ *   passdock_manifest_v1   TOML text that describes the plugin. Hosts read it from the file, without
  *                          loading the library.
  *
  * A plugin reads the host's IR in place (`passdock_function_view`) and edits it by calling the
@@ -72,8 +72,9 @@
  *             `struct_size` (PASSDOCK_REACHES) before you read a column that is newer than the oldest
  *             host you support.
  *  Versions   Two sides with the same major version are compatible, and both use the smaller minor
- *             version. Major version 0 isn't stable: a side rejects the other if that is older than the last
- *             incompatible change (PASSDOCK_ABI_OLDEST_MINOR). The changelog lists these changes.
+ *             version. The names of the exported symbols contain the major version. A library may
+ *             export those of two major versions, with two tables: a host uses only the symbols of
+ *             its major version.
  */
 #ifndef PASSDOCK_H
 #define PASSDOCK_H

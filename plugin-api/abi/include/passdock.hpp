@@ -31,8 +31,8 @@
  *  Threads    No object may be used on two threads at once. The host may call a pass with
  *             `thread_safe = true`, and op definitions, on several threads. Their authors must
  *             synchronize shared data.
- *  Hosts      A process may have several hosts. Each gets a separate table, so a plugin needs no global
- *             variables; the existing ones are shared by all hosts.
+ *  Hosts      A process may have several hosts, which share a plugin and its global variables. Each
+ *             handle belongs to the host that passed it.
  *  Names      Define functions and classes in an anonymous namespace, so that plugins may use the same
  *             names.
  */

@@ -5,15 +5,13 @@ use core::ffi::c_void;
 use core::mem::size_of;
 
 /// The version of the layout (records, tables, symbols); plugins and hosts of different majors are incompatible.
-pub const ABI_MAJOR: u32 = 0;
+pub const ABI_MAJOR: u32 = 1;
 /// The number of additions within the major version.
-pub const ABI_MINOR: u32 = 4;
-/// The oldest compatible minor version of this major version.
-pub const ABI_OLDEST_MINOR: u32 = 4;
+pub const ABI_MINOR: u32 = 0;
 /// The IR version: the meaning of built-in op names, kinds and invariants.
-pub const IR_MAJOR: u32 = 0;
+pub const IR_MAJOR: u32 = 1;
 /// The number of additions within the major version of the IR.
-pub const IR_MINOR: u32 = 1;
+pub const IR_MINOR: u32 = 0;
 
 /// `major.minor`. Two sides with the same major version are compatible, and both use the smaller minor version.
 #[repr(C)]
@@ -1893,9 +1891,6 @@ pub struct ContextApi {
     /// Sets the reason for a following status FAILED, PANICKED or CONFIG. The host copies it. If the pass calls it
     /// several times, the last one counts.
     pub fail: Option<unsafe extern "C" fn(context: *mut Context, failure: *const Failure)>,
-    /// Returns the innermost context of the calling thread, or null outside a pass. It is valid until the pass that
-    /// calls this function returns.
-    pub current: Option<unsafe extern "C" fn(host: *const Host) -> *mut Context>,
     /// Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind MODULE. Returns
     /// NOT_FOUND if no pass has that name.
     pub find_pass: Option<
@@ -2216,13 +2211,12 @@ pub struct Host {
     pub ops: *const OpApi,
     /// Results of op definitions.
     pub definitions: *const DefinitionApi,
+    /// Analyses of functions.
+    pub analyses: *const AnalysisApi,
     /// Returns an optional extension of the host by its id, or null if the host doesn't have it. The extension is
     /// valid as long as the process runs. May be called on any thread.
     pub get_extension: Option<HostExtension>,
 }
-
-/// The id for which `get_extension` of passdock_host returns a passdock_analysis_api.
-pub const ANALYSIS_EXTENSION: &str = "passdock.analysis.v0";
 
 /// A passdock_liveness per value id.
 pub const ANALYSIS_LIVENESS: &str = "liveness";
@@ -2288,9 +2282,9 @@ impl NameUse {
 }
 
 /// Frees the data of a plugin's analysis. The host calls it exactly once for each `put`, on any thread, during a
-/// call or after the pass. It may call no function of the host except `fail` of the `current` context, to report
-/// an error.
-pub type DropAnalysis = unsafe extern "C" fn(data: *mut c_void);
+/// call or after the pass. It may call no function of the host except `fail` of the context, to report an error.
+pub type DropAnalysis =
+    unsafe extern "C" fn(host: *const Host, context: *mut Context, data: *mut c_void);
 
 /// Analyses of a function. The host caches them with the function, and later passes get the cached result as long
 /// as the function doesn't change. An edit invalidates all of them. `last_error` of the function has the error
@@ -2379,10 +2373,11 @@ pub struct PassInfo {
 
 /// Called before the context is entered or after it is left.
 pub type WatchContext =
-    unsafe extern "C" fn(instance: *mut c_void, context: *mut Context) -> Status;
+    unsafe extern "C" fn(host: *const Host, instance: *mut c_void, context: *mut Context) -> Status;
 
 /// Called before a pass runs, after it ran, or after it failed.
 pub type WatchPass = unsafe extern "C" fn(
+    host: *const Host,
     instance: *mut c_void,
     context: *mut Context,
     module: *const ModuleRef,
@@ -2391,16 +2386,20 @@ pub type WatchPass = unsafe extern "C" fn(
 
 /// Creates an instance. The pointer in `out` is passed to the other functions of the instrument.
 pub type CreateInstrument = unsafe extern "C" fn(
+    host: *const Host,
     state: *mut c_void,
     context: *mut Context,
     out: *mut *mut c_void,
 ) -> Status;
 
-/// Destroys an instance. The host makes no further calls on it.
-pub type DestroyInstrument = unsafe extern "C" fn(instance: *mut c_void);
+/// Destroys an instance. The host makes no further calls on it. `context` can only report an error, with `fail`:
+/// the run then fails.
+pub type DestroyInstrument =
+    unsafe extern "C" fn(host: *const Host, instance: *mut c_void, context: *mut Context);
 
 /// Decides whether a pass runs: `*out` is 1, and 0 skips the pass.
 pub type ShouldRun = unsafe extern "C" fn(
+    host: *const Host,
     instance: *mut c_void,
     context: *mut Context,
     module: *const ModuleRef,
@@ -2409,8 +2408,12 @@ pub type ShouldRun = unsafe extern "C" fn(
 ) -> Status;
 
 /// Returns the instrument's report in `out`. The string must be valid until the next call on the instance.
-pub type Report =
-    unsafe extern "C" fn(instance: *mut c_void, context: *mut Context, out: *mut Str) -> Status;
+pub type Report = unsafe extern "C" fn(
+    host: *const Host,
+    instance: *mut c_void,
+    context: *mut Context,
+    out: *mut Str,
+) -> Status;
 
 /// An instrument. All functions but `create` may be null.
 #[repr(C)]
@@ -2423,8 +2426,8 @@ pub struct InstrumentEntry {
     /// Creates an instance, which the host passes to the other functions. The instance may be null if the instrument
     /// has no state.
     pub create: Option<CreateInstrument>,
-    /// Destroys an instance, after which the host makes no call on it. The only available context is `current`, to
-    /// report an error with `fail`: the run then fails.
+    /// Destroys an instance, after which the host makes no call on it. To report an error, it calls `fail` of the
+    /// context: the run then fails.
     pub destroy: Option<DestroyInstrument>,
     /// Called before the context is entered.
     pub enter_pass_ctx: Option<WatchContext>,
@@ -2450,6 +2453,7 @@ unsafe impl Sync for InstrumentEntry {}
 /// Runs a function or prim-function pass on one function. `module` is the read-only input module. Returns OK; or
 /// FAILED, CONFIG or PANICKED after a call of `fail` with the reason.
 pub type RunFunctionPass = unsafe extern "C" fn(
+    host: *const Host,
     state: *mut c_void,
     context: *mut Context,
     function: *const FunctionRef,
@@ -2458,6 +2462,7 @@ pub type RunFunctionPass = unsafe extern "C" fn(
 
 /// Runs a module pass. Returns OK; or FAILED, CONFIG or PANICKED after a call of `fail` with the reason.
 pub type RunModulePass = unsafe extern "C" fn(
+    host: *const Host,
     state: *mut c_void,
     context: *mut Context,
     module: *const ModuleRef,
@@ -2493,6 +2498,7 @@ unsafe impl Sync for PassEntry {}
 /// It returns OK after it set its results with the functions of passdock_definition_api, or NOT_FOUND if there
 /// are none. To reject the op, it calls `reject` with the reason and returns REJECTED.
 pub type OpFn = unsafe extern "C" fn(
+    host: *const Host,
     state: *mut c_void,
     call: *mut OpCall,
     function: *const FunctionRef,
@@ -2641,20 +2647,20 @@ pub type PluginExtension = unsafe extern "C" fn(plugin: *const Plugin, id: Str) 
 pub struct Plugin {
     /// The size of this struct in bytes, set by the side that filled it.
     pub struct_size: u32,
-    /// The number of passes.
-    pub pass_count: u32,
+    /// reserved: 0.
+    pub reserved: u32,
     /// The passes, `pass_stride` bytes apart.
     pub passes: *const PassEntry,
+    /// The number of passes.
+    pub pass_count: u32,
     /// Bytes from one pass to the next.
     pub pass_stride: u32,
-    /// Bytes from one passdock_op_entry to the next.
-    pub op_stride: u32,
     /// The op definitions, `op_stride` bytes apart.
     pub ops: *const OpEntry,
     /// The number of op definitions.
     pub op_count: u32,
-    /// reserved: 0.
-    pub reserved: u32,
+    /// Bytes from one passdock_op_entry to the next.
+    pub op_stride: u32,
     /// The instruments, `instrument_stride` bytes apart.
     pub instruments: *const InstrumentEntry,
     /// The number of instruments.

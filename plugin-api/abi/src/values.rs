@@ -10,9 +10,6 @@ pub const ABI: Version = Version {
     minor: ABI_MINOR,
 };
 
-/// The oldest compatible minor version: within major version 0, that of the last incompatible change.
-pub const OLDEST_MINOR: u32 = ABI_OLDEST_MINOR;
-
 /// The IR version: the meaning of built-in op names, kinds and invariants.
 pub const IR: Version = Version {
     major: IR_MAJOR,
@@ -20,13 +17,13 @@ pub const IR: Version = Version {
 };
 
 /// The name of the exported function of type [`Entry`].
-pub const ENTRY_SYMBOL: &str = "passdock_plugin_v0";
+pub const ENTRY_SYMBOL: &str = "passdock_plugin_v1";
 
 /// The name of the exported manifest: TOML text that ends with a NUL. Hosts read it from the file without loading it.
-pub const MANIFEST_SYMBOL: &str = "passdock_manifest_v0";
+pub const MANIFEST_SYMBOL: &str = "passdock_manifest_v1";
 
 /// The entry function of a library. It takes the host's table, which outlives the plugin, and returns the plugin's
-/// table for this host. A plugin that rejects the host returns null and sets the reason in `attach`.
+/// table. A plugin that rejects the host returns null and sets the reason in `attach`.
 ///
 /// A host calls entry functions one at a time. Two hosts in one process may call the same one concurrently.
 pub type Entry = unsafe extern "C" fn(host: *const Host, attach: *mut Attach) -> *const Plugin;

@@ -1,68 +1,80 @@
-//! Code that runs inside the gate: the calls of passes.
+//! The functions of passes and op definitions in the plugin's table. Each passes through the gate.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::ptr;
 
-use passdock_abi::Status;
+use passdock_abi as abi;
+use passdock_abi::{OpId, Status};
 
-use crate::data::{PassError, PassResult};
-use crate::ffi::{describe, FunctionHandle, Tables};
-use crate::ir::Module;
+use crate::ffi::{enter, run_pass, Tables};
+use crate::ir::{Function, Module};
+use crate::op::{OpCall, OpDef};
 use crate::pass::PassContext;
 use crate::plugin::{FunctionPass, ModulePass};
 
-/// The state of an entry: a part of the plugin, and the host that calls it.
-pub(super) struct Bound<T> {
-    pub(super) part: T,
-    pub(super) tables: &'static Tables,
+// SAFETY for all: by the rules of the ABI, `host` is a host that attached the plugin, `state` is the entry's state, and
+// the handles live until the function returns. Only this pass has the function or module.
+
+/// Runs a function or prim-function pass.
+pub(super) unsafe extern "C" fn run_function(
+    host: *const abi::Host,
+    state: *mut c_void,
+    context: *mut abi::Context,
+    function: *const abi::FunctionRef,
+    module: *const abi::ModuleRef,
+) -> Status {
+    // SAFETY: see above.
+    let (pass, cx, mut function) = unsafe {
+        let tables = Tables::of(host);
+        (
+            &*state.cast::<FunctionPass>(),
+            PassContext::from_raw(tables, context, module),
+            Function::from_raw(tables, *function),
+        )
+    };
+    run_pass(*pass, &mut function, &cx)
 }
 
-impl<T> Bound<T> {
-    /// Returns the pointer that the host passes to each call.
-    pub(super) fn leak(self) -> *mut c_void {
-        Box::into_raw(Box::new(self)).cast()
-    }
-
-    /// # Safety
-    /// `state` was returned by `leak` for a `T`.
-    pub(super) unsafe fn from_state(state: *mut c_void) -> &'static Bound<T> {
-        // SAFETY: the caller guarantees that it is from `leak`, and it is never freed.
-        unsafe { &*state.cast() }
-    }
+/// Runs a module pass.
+pub(super) unsafe extern "C" fn run_module(
+    host: *const abi::Host,
+    state: *mut c_void,
+    context: *mut abi::Context,
+    module: *const abi::ModuleRef,
+) -> Status {
+    // SAFETY: see above.
+    let (pass, cx, mut module) = unsafe {
+        let tables = Tables::of(host);
+        (
+            &*state.cast::<ModulePass>(),
+            PassContext::from_raw(tables, context, ptr::null()),
+            Module::from_raw(tables, *module),
+        )
+    };
+    run_pass(*pass, &mut module, &cx)
 }
 
-/// Calls a function pass.
-pub(super) fn function_pass<'c>(
-    pass: &'static Bound<FunctionPass>,
-    mut function: FunctionHandle,
-    cx: &'c PassContext,
-) -> impl FnOnce() -> Status + 'c {
-    move || status((pass.part)(&mut function, cx), cx)
-}
-
-/// Calls a module pass.
-pub(super) fn module_pass<'c>(
-    pass: &'static Bound<ModulePass>,
-    mut module: Module<'c>,
-    cx: &'c PassContext,
-) -> impl FnOnce() -> Status + 'c {
-    move || status((pass.part)(&mut module, cx), cx)
-}
-
-/// Returns the status of a result, and reports an error to the host.
-#[inline]
-pub(super) fn status(result: PassResult, cx: &PassContext) -> Status {
-    match result {
-        Ok(()) => Status::OK,
-        Err(error) => failed(error, cx),
-    }
-}
-
-#[cold]
-fn failed(error: PassError, cx: &PassContext) -> Status {
-    if !error.emitted {
-        cx.raw_fail(&describe::failure(&error));
-    }
-    let config = error.status.filter(|&status| status == Status::CONFIG);
-    config.unwrap_or(Status::FAILED)
+/// Calls the function of an op's definition with the index `FUNCTION` in [`OpDef::functions`].
+pub(super) unsafe extern "C" fn run_op<const FUNCTION: usize>(
+    host: *const abi::Host,
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: see above.
+    let (def, call) = unsafe {
+        let call = OpCall::from_raw(Tables::of(host), call, *function, op);
+        (&*state.cast::<OpDef>(), call)
+    };
+    let body = || match def.functions()[FUNCTION].map(|run| run(&call)) {
+        Some(Ok(())) => Status::OK,
+        Some(Err(rejection)) => {
+            call.raw_reject(&rejection.reason);
+            Status::REJECTED
+        }
+        None => Status::UNSUPPORTED,
+    };
+    enter(body, |panic| call.raw_reject(&panic.to_message()))
 }

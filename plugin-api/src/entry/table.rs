@@ -1,19 +1,19 @@
 //! The plugin's table: an entry for each pass, op and instrument.
 
+use std::ffi::c_void;
+
 use passdock_abi as abi;
 
-use super::attach::{run_function, run_module, run_op};
-use super::calls::Bound;
+use super::calls::{run_function, run_module, run_op};
 use super::watch;
-use crate::ffi::Tables;
 use crate::op::{AttrDef, OpDef};
-use crate::plugin::{FunctionPass, ModulePass, PassFunction, PassSpec, PluginSpec};
+use crate::plugin::{PassFunction, PassSpec, PluginSpec};
 
-/// Returns the table of a plugin for the host with these tables. Its entries are never freed.
-pub(super) fn new(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::Plugin {
-    let passes = pass_entries(plugin.passes, tables);
-    let ops = op_entries(plugin.ops, tables);
-    let instruments = watch::entries(plugin.instruments, tables);
+/// Returns the table of a plugin. Its entries are never freed.
+pub(super) fn new(plugin: &'static PluginSpec) -> abi::Plugin {
+    let passes = pass_entries(plugin.passes);
+    let ops = op_entries(plugin.ops);
+    let instruments = watch::entries(plugin.instruments);
     abi::Plugin {
         pass_count: passes.len() as u32,
         passes: passes.as_ptr(),
@@ -28,16 +28,22 @@ pub(super) fn new(plugin: &'static PluginSpec, tables: &'static Tables) -> abi::
     }
 }
 
-fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::PassEntry] {
+/// Returns the state of an entry, which only the SDK reads.
+pub(super) fn state<T: Sync>(state: &'static T) -> *mut c_void {
+    let state: *const T = state;
+    state as *mut c_void
+}
+
+fn pass_entries(passes: &'static [PassSpec]) -> &'static [abi::PassEntry] {
     let entries = passes.iter().map(|pass| {
-        let (state, run_function, run_module) = match pass.run {
-            PassFunction::Function(part) | PassFunction::PrimFunction(part) => {
-                let state = Bound::<FunctionPass> { part, tables }.leak();
-                (state, Some(run_function as abi::RunFunctionPass), None)
-            }
-            PassFunction::Module(part) => {
-                let state = Bound::<ModulePass> { part, tables }.leak();
-                (state, None, Some(run_module as abi::RunModulePass))
+        let (state, run_function, run_module) = match &pass.run {
+            PassFunction::Function(pass) | PassFunction::PrimFunction(pass) => (
+                state(pass),
+                Some(run_function as abi::RunFunctionPass),
+                None,
+            ),
+            PassFunction::Module(pass) => {
+                (state(pass), None, Some(run_module as abi::RunModulePass))
             }
         };
         abi::PassEntry {
@@ -54,7 +60,7 @@ fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::
 
 // All fields are set, but later versions may add some.
 #[allow(clippy::needless_update)]
-fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::OpEntry] {
+fn op_entries(ops: &'static [OpDef]) -> &'static [abi::OpEntry] {
     let entries = ops.iter().map(|def| abi::OpEntry {
         attrs: def.attrs.map_or(std::ptr::null(), attr_entries),
         attr_count: def.attrs.map_or(0, |attrs| attrs.len() as u32),
@@ -71,7 +77,7 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         min_operands: def.min_operands,
         max_operands: def.max_operands,
         traits: def.all_traits().0,
-        state: Bound { part: def, tables }.leak(),
+        state: state(def),
         infer: def.infer.map(|_| run_op::<0> as abi::OpFn),
         evaluate: def.evaluate.map(|_| run_op::<1> as abi::OpFn),
         ..abi::OpEntry::EMPTY

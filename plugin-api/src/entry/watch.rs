@@ -7,17 +7,15 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::Status;
 
-use super::attach::enter;
-use super::calls::{status, Bound};
+use super::table;
 use crate::data::PassError;
-use crate::ffi::{end, prefix, text, Tables, Texts};
+use crate::ffi::{end, enter_in, prefix, text, Tables, Texts};
 use crate::ir::Module;
 use crate::pass::{Instrument, InstrumentFunctions, MakeInstrument, PassContext, PassInfo};
 
 /// An instance of an instrument. The host has the pointer.
 struct Instance {
     instrument: Box<dyn Instrument>,
-    tables: &'static Tables,
     /// The last report, whose text the host reads.
     report: String,
 }
@@ -25,16 +23,11 @@ struct Instance {
 // All fields are set, but later versions may add some.
 #[allow(clippy::needless_update)]
 pub(super) fn entries(
-    instruments: &[InstrumentFunctions],
-    tables: &'static Tables,
+    instruments: &'static [InstrumentFunctions],
 ) -> &'static [abi::InstrumentEntry] {
     let entries = instruments.iter().map(|spec| abi::InstrumentEntry {
         name: abi::Str::new(spec.name),
-        state: Bound {
-            part: spec.make,
-            tables,
-        }
-        .leak(),
+        state: table::state(&spec.make),
         create: Some(create),
         destroy: Some(destroy),
         enter_pass_ctx: Some(watch_context::<ENTER>),
@@ -53,58 +46,63 @@ pub(super) fn entries(
 // `create`. The instance isn't used elsewhere, and the handles and records live, until the function returns.
 
 unsafe extern "C" fn create(
+    host: *const abi::Host,
     state: *mut c_void,
     context: *mut abi::Context,
     out: *mut *mut c_void,
 ) -> Status {
     // SAFETY: see above.
-    let bound = unsafe { Bound::<MakeInstrument>::from_state(state) };
-    // SAFETY: see above.
-    let cx = unsafe { PassContext::from_raw(bound.tables, context, ptr::null()) };
+    let (make, cx) = unsafe {
+        let cx = PassContext::from_raw(Tables::of(host), context, ptr::null());
+        (&*state.cast::<MakeInstrument>(), cx)
+    };
     let create = || {
         let instance = Box::new(Instance {
-            instrument: (bound.part)(&cx)?,
-            tables: bound.tables,
+            instrument: make(&cx)?,
             report: String::new(),
         });
         // SAFETY: see above.
         unsafe { out.write(Box::into_raw(instance).cast()) };
         Ok(())
     };
-    enter(&cx, || status(create(), &cx))
+    enter_in(&cx, create)
 }
 
-unsafe extern "C" fn destroy(instance: *mut c_void) {
+unsafe extern "C" fn destroy(
+    host: *const abi::Host,
+    instance: *mut c_void,
+    context: *mut abi::Context,
+) {
     // SAFETY: see above; created by `create`, and not used after this.
-    let instance: Box<Instance> = unsafe { Box::from_raw(instance.cast()) };
-    end(instance.tables, instance);
+    unsafe { end(host, context, Box::from_raw(instance.cast::<Instance>())) };
 }
+
+/// The host, the instance and the context of a callback.
+type Arguments = (*const abi::Host, *mut c_void, *mut abi::Context);
 
 /// Calls a function of an instance.
 ///
 /// # Safety
-/// `instance` and `context` are valid.
+/// The arguments are valid.
 #[inline]
 unsafe fn call(
-    instance: *mut c_void,
-    context: *mut abi::Context,
+    (host, instance, context): Arguments,
     body: impl FnOnce(&mut Instance, &PassContext) -> Result<(), PassError>,
 ) -> Status {
     // SAFETY: the caller guarantees a valid instance without other users.
     let instance: &mut Instance = unsafe { &mut *instance.cast() };
     // SAFETY: the caller guarantees a valid context.
-    let cx = unsafe { PassContext::from_raw(instance.tables, context, ptr::null()) };
-    enter(&cx, || status(body(instance, &cx), &cx))
+    let cx = unsafe { PassContext::from_raw(Tables::of(host), context, ptr::null()) };
+    enter_in(&cx, || body(instance, &cx))
 }
 
 /// Calls a function of an instance for a pass, with the module, the pass and its error message.
 ///
 /// # Safety
-/// `instance` and `context` are valid.
+/// The arguments are valid.
 #[inline]
 unsafe fn call_around(
-    instance: *mut c_void,
-    context: *mut abi::Context,
+    arguments: Arguments,
     (module, pass): (*const abi::ModuleRef, *const abi::PassInfo),
     body: impl FnOnce(
         &mut dyn Instrument,
@@ -116,7 +114,7 @@ unsafe fn call_around(
 ) -> Status {
     let body = |it: &mut Instance, cx: &PassContext| {
         // SAFETY: the caller guarantees valid pointers; no copy of them outlives this function.
-        let (module, pass) = unsafe { (Module::from_raw(it.tables, *module), prefix(pass)) };
+        let (module, pass) = unsafe { (Module::from_raw(cx.tables(), *module), prefix(pass)) };
         // SAFETY: as above.
         let (info, error) = unsafe {
             let info = PassInfo {
@@ -130,7 +128,7 @@ unsafe fn call_around(
         body(&mut *it.instrument, &module, &info, cx, error)
     };
     // SAFETY: as above.
-    unsafe { call(instance, context, body) }
+    unsafe { call(arguments, body) }
 }
 
 // The indices of the callbacks for contexts and for passes.
@@ -141,6 +139,7 @@ const AFTER: usize = 3;
 const FAILED: usize = 4;
 
 unsafe extern "C" fn watch_context<const CALLBACK: usize>(
+    host: *const abi::Host,
     instance: *mut c_void,
     context: *mut abi::Context,
 ) -> Status {
@@ -149,10 +148,11 @@ unsafe extern "C" fn watch_context<const CALLBACK: usize>(
         _ => it.instrument.exit_pass_ctx(cx),
     };
     // SAFETY: see above.
-    unsafe { call(instance, context, body) }
+    unsafe { call((host, instance, context), body) }
 }
 
 unsafe extern "C" fn should_run(
+    host: *const abi::Host,
     instance: *mut c_void,
     context: *mut abi::Context,
     module: *const abi::ModuleRef,
@@ -161,14 +161,19 @@ unsafe extern "C" fn should_run(
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        call_around(instance, context, (module, pass), |it, m, info, cx, _| {
-            out.write(u32::from(it.should_run(m, info, cx)?));
-            Ok(())
-        })
+        call_around(
+            (host, instance, context),
+            (module, pass),
+            |it, m, info, cx, _| {
+                out.write(u32::from(it.should_run(m, info, cx)?));
+                Ok(())
+            },
+        )
     }
 }
 
 unsafe extern "C" fn watch_pass<const CALLBACK: usize>(
+    host: *const abi::Host,
     instance: *mut c_void,
     context: *mut abi::Context,
     module: *const abi::ModuleRef,
@@ -177,8 +182,7 @@ unsafe extern "C" fn watch_pass<const CALLBACK: usize>(
     // SAFETY: see above.
     unsafe {
         call_around(
-            instance,
-            context,
+            (host, instance, context),
             (module, pass),
             |it, m, info, cx, error| match CALLBACK {
                 BEFORE => it.run_before_pass(m, info, cx),
@@ -190,13 +194,14 @@ unsafe extern "C" fn watch_pass<const CALLBACK: usize>(
 }
 
 unsafe extern "C" fn report(
+    host: *const abi::Host,
     instance: *mut c_void,
     context: *mut abi::Context,
     out: *mut abi::Str,
 ) -> Status {
     // SAFETY: see above.
     unsafe {
-        call(instance, context, |it, _| {
+        call((host, instance, context), |it, _| {
             it.report = it.instrument.report();
             out.write(abi::Str::new(&it.report));
             Ok(())

@@ -6,16 +6,20 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
+use std::ptr;
 use std::sync::Once;
 
+use passdock_abi as abi;
 use passdock_abi::Status;
 
 use super::describe;
 use super::tables::Tables;
+use crate::data::{PassError, PassResult};
+use crate::pass::PassContext;
 
 thread_local! {
-    /// The host of the current call on this thread.
-    static INSIDE: Cell<Option<&'static Tables>> = const { Cell::new(None) };
+    /// Whether this thread is inside the gate.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
     /// The last panic that the hook recorded.
     static SEEN: RefCell<Option<Panicked>> = const { RefCell::new(None) };
 }
@@ -58,7 +62,8 @@ fn message(payload: &(dyn Any + Send)) -> String {
 }
 
 /// Installs the hook, once per copy of `std`.
-pub(crate) fn install_hook() {
+#[doc(hidden)]
+pub fn install_hook() {
     static INSTALLED: Once = Once::new();
     if std::thread::panicking() {
         // Hooks can't be changed now; messages still come from payloads.
@@ -67,7 +72,7 @@ pub(crate) fn install_hook() {
     INSTALLED.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if running().is_none() {
+            if !INSIDE.try_with(Cell::get).unwrap_or(false) {
                 return before(info);
             }
             let (file, line, column) = info.location().map_or(("", 0, 0), |location| {
@@ -92,16 +97,12 @@ pub(crate) fn install_hook() {
 /// Runs `body` and returns its status. If it panics, calls `report` and returns [`Status::PANICKED`].
 #[doc(hidden)]
 #[inline]
-pub fn enter(
-    tables: &'static Tables,
-    body: impl FnOnce() -> Status,
-    report: impl FnOnce(&Panicked),
-) -> Status {
+pub fn enter(body: impl FnOnce() -> Status, report: impl FnOnce(&Panicked)) -> Status {
     // Looked up once, because in a shared library the lookup is a function call.
-    let inside: *const Cell<Option<&'static Tables>> = INSIDE.with(|inside| inside as *const _);
+    let inside: *const Cell<bool> = INSIDE.with(|inside| inside as *const _);
     // SAFETY: the variable belongs to this thread and has no destructor, so it lives until the thread ends.
     let inside = unsafe { &*inside };
-    let outer = inside.replace(Some(tables));
+    let outer = inside.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(body));
     inside.set(outer);
     match result {
@@ -110,18 +111,46 @@ pub fn enter(
     }
 }
 
-/// Drops a value of the plugin that has no context. A panic is reported to the host.
-#[doc(hidden)]
-pub fn end<T>(tables: &'static Tables, own: T) {
-    let body = move || {
-        drop(own);
-        Status::OK
+/// Runs a pass on a function or module inside the gate.
+#[inline]
+pub(crate) fn run_pass<T: ?Sized>(
+    pass: fn(&mut T, &PassContext) -> PassResult,
+    target: &mut T,
+    cx: &PassContext,
+) -> Status {
+    enter_in(cx, || pass(target, cx))
+}
+
+/// Runs code of a pass or instrument inside the gate. Reports an error or a panic to the context.
+#[inline]
+pub(crate) fn enter_in(cx: &PassContext, body: impl FnOnce() -> PassResult) -> Status {
+    let body = || match body() {
+        Ok(()) => Status::OK,
+        Err(error) => failed(error, cx),
     };
-    enter(tables, body, |panic| {
-        if let (Some(handle), Some(fail)) = (tables.current(), tables.context.fail) {
-            // SAFETY: the host's context is valid for this call.
-            unsafe { fail(handle, describe::panicked(panic).get()) };
-        }
+    enter(body, |panic| cx.raw_fail(&describe::panicked(panic)))
+}
+
+#[cold]
+fn failed(error: PassError, cx: &PassContext) -> Status {
+    if !error.emitted {
+        cx.raw_fail(&describe::failure(&error));
+    }
+    let config = error.status.filter(|&status| status == Status::CONFIG);
+    config.unwrap_or(Status::FAILED)
+}
+
+/// Drops a value of the plugin. A panic is reported to the context.
+///
+/// # Safety
+/// `host` and `context` are arguments of the running callback.
+#[doc(hidden)]
+pub unsafe fn end<T>(host: *const abi::Host, context: *mut abi::Context, value: T) {
+    // SAFETY: the caller guarantees valid handles.
+    let cx = unsafe { PassContext::from_raw(Tables::of(host), context, ptr::null()) };
+    enter_in(&cx, move || {
+        drop(value);
+        Ok(())
     });
 }
 
@@ -138,9 +167,4 @@ fn caught(payload: Box<dyn Any + Send>, report: impl FnOnce(&Panicked)) -> Statu
     }
     report(&seen);
     Status::PANICKED
-}
-
-/// Returns the host of the current call on this thread. If passes of two hosts are on the stack, the inner one.
-pub(crate) fn running() -> Option<&'static Tables> {
-    INSIDE.try_with(Cell::get).ok().flatten()
 }

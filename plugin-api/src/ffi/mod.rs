@@ -18,10 +18,10 @@ pub(crate) use column::{Record, Records};
 pub(crate) use describe::Borrowed;
 pub(crate) use function::{seen, Alive};
 pub use function::{Function, FunctionHandle};
-pub use gate::{end, enter, Panicked};
-pub(crate) use gate::{install_hook, running};
+pub use gate::{end, enter, install_hook, Panicked};
+pub(crate) use gate::{enter_in, run_pass};
 pub(crate) use setting::setting;
 pub use tables::Tables;
 pub(crate) use tables::{
-    bytes, elements, host_function, prefix, strided, text, zeroed, RawSymbols, Texts,
+    bytes, check, elements, host_function, prefix, strided, text, zeroed, RawSymbols, Texts,
 };

@@ -1,19 +1,21 @@
 //! The host's tables, truncated to the part that both sides support, and its strings.
 
-use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status, SymbolId};
 
 use crate::data::EditError;
 
-/// The host's tables. Functions that an older host lacks are `None`.
-#[derive(Clone, Copy)]
+/// The tables of a host. Functions that an older host lacks are `None`.
 pub struct Tables {
-    /// The host, an argument of some functions.
     host: *const abi::Host,
+    /// The tables of the host that was seen before this one, or null.
+    next: *const Tables,
     pub(crate) symbols: abi::SymbolApi,
     pub(crate) functions: abi::FunctionApi,
     pub(crate) modules: abi::ModuleApi,
@@ -28,30 +30,58 @@ unsafe impl Send for Tables {}
 // SAFETY: as above.
 unsafe impl Sync for Tables {}
 
+/// The tables of all hosts that the library has seen, the last one first. An application and a module in it may both
+/// be hosts. Tables are never freed, because the library is never unloaded.
+static ALL: AtomicPtr<Tables> = AtomicPtr::new(ptr::null_mut());
+
 impl Tables {
-    /// Reads the part of the host's tables that both sides support.
-    ///
-    /// # Errors
-    /// If the host has another major version, or is older than the last incompatible change.
+    /// Returns the tables of a host.
     ///
     /// # Safety
     /// `host` and its tables conform to the ABI and live for the rest of the process.
-    pub unsafe fn new(host: *const abi::Host) -> Result<Tables, String> {
+    #[inline]
+    pub unsafe fn of(host: *const abi::Host) -> &'static Tables {
+        // SAFETY: the list contains only tables, which are never freed.
+        match unsafe { ALL.load(Ordering::Acquire).as_ref() } {
+            Some(last) if last.host == host => last,
+            // SAFETY: the caller guarantees a valid host.
+            _ => unsafe { Tables::find_or_read(host) },
+        }
+    }
+
+    /// # Safety
+    /// See [`Tables::of`].
+    #[cold]
+    unsafe fn find_or_read(host: *const abi::Host) -> &'static Tables {
+        static WRITER: Mutex<()> = Mutex::new(());
+        let _writer = WRITER.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = ALL.load(Ordering::Acquire);
+        let mut next: *const Tables = last;
+        // SAFETY: the list contains only tables, which are never freed.
+        while let Some(tables) = unsafe { next.as_ref() } {
+            if tables.host == host {
+                return tables;
+            }
+            next = tables.next;
+        }
         // SAFETY: the caller guarantees valid tables; `prefix` reads only the part that both sides support.
-        unsafe {
+        let new = Box::new(unsafe {
             let table = prefix(host);
-            check(table.abi, table.ir)?;
-            Ok(Tables {
+            Tables {
                 host,
+                next: last,
                 symbols: prefix(table.symbols),
                 functions: prefix(table.functions),
                 modules: prefix(table.modules),
                 context: prefix(table.context),
                 ops: prefix(table.ops),
                 definitions: prefix(table.definitions),
-                analyses: prefix(extension(host, &table, abi::ANALYSIS_EXTENSION).cast()),
-            })
-        }
+                analyses: prefix(table.analyses),
+            }
+        });
+        let new = Box::leak(new);
+        ALL.store(new, Ordering::Release);
+        new
     }
 
     /// Rejects a handle of another host: a process may have two hosts, and a handle is valid only in its own.
@@ -62,48 +92,23 @@ impl Tables {
         let message = format!("{} belongs to another host in this process", what);
         Err(EditError::new(Status::INVALID, message, None))
     }
-
-    /// Returns the innermost context of this thread.
-    pub(crate) fn current(&self) -> Option<*mut abi::Context> {
-        let function = self.context.current?;
-        // SAFETY: the host lives for the rest of the process.
-        let handle = unsafe { function(self.host) };
-        Some(handle).filter(|handle| !handle.is_null())
-    }
 }
 
-/// Rejects an incompatible host.
-fn check(abi: abi::Version, ir: abi::Version) -> Result<(), String> {
+/// Rejects a host of another major version.
+///
+/// # Safety
+/// `host` conforms to the ABI.
+pub(crate) unsafe fn check(host: *const abi::Host) -> Result<(), String> {
+    // SAFETY: the caller guarantees a valid table.
+    let abi::Host { abi, ir, .. } = unsafe { prefix(host) };
     let (own, own_ir) = (abi::ABI, abi::IR);
-    if abi.major == own.major && abi.minor >= abi::OLDEST_MINOR && ir.major == own_ir.major {
+    if abi.major == own.major && ir.major == own_ir.major {
         return Ok(());
     }
     Err(format!(
-        "the plugin has ABI {}.{} and IR {}.{}, but the host has ABI {}.{} and IR {}.{}; the plugin \
-         requires at least ABI {}.{}",
-        own.major,
-        own.minor,
-        own_ir.major,
-        own_ir.minor,
-        abi.major,
-        abi.minor,
-        ir.major,
-        ir.minor,
-        own.major,
-        abi::OLDEST_MINOR
+        "the plugin has ABI {}.{} and IR {}.{}, but the host has ABI {}.{} and IR {}.{}",
+        own.major, own.minor, own_ir.major, own_ir.minor, abi.major, abi.minor, ir.major, ir.minor
     ))
-}
-
-/// Returns an optional extension of the host, or null.
-///
-/// # Safety
-/// See [`Tables::new`].
-unsafe fn extension(host: *const abi::Host, table: &abi::Host, id: &str) -> *const c_void {
-    match table.get_extension {
-        // SAFETY: the caller guarantees a valid host; the string lives until the call returns.
-        Some(function) => unsafe { function(host, abi::Str::new(id)) },
-        None => std::ptr::null(),
-    }
 }
 
 /// Iterates over an array with the stride of the other side. Copies the part of each element that both sides have;

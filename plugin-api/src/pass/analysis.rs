@@ -31,8 +31,6 @@ use crate::ir::Function;
 /// struct Heights(Vec<u32>);
 ///
 /// impl Analysis for Heights {
-///     const NAME: &'static str = "heights";
-///
 ///     fn compute(f: &Function, _cx: &PassContext) -> Result<Heights, PassError> {
 ///         let mut heights = Vec::new();
 ///         for op in f.iter() {
@@ -61,7 +59,6 @@ use crate::ir::Function;
 /// use passdock_plugin_api::prelude::*;
 /// # struct Heights;
 /// # impl Analysis for Heights {
-/// #     const NAME: &'static str = "heights";
 /// #     fn compute(_f: &Function, _cx: &PassContext) -> Result<Heights, PassError> { Ok(Heights) }
 /// # }
 /// fn wrong(f: &mut Function, cx: &PassContext, op: OpId) -> PassResult {
@@ -78,9 +75,6 @@ use crate::ir::Function;
 /// Several passes may read the analysis at the same time on different threads, and the last one drops it: hence `Send`
 /// and `Sync`.
 pub trait Analysis: Sized + Send + Sync + 'static {
-    /// The name of the analysis, unique within the plugin.
-    const NAME: &'static str;
-
     /// Computes the analysis. It may request others.
     ///
     /// # Errors
@@ -91,11 +85,15 @@ pub trait Analysis: Sized + Send + Sync + 'static {
 /// The owner of data that plugins share.
 const SHARED: *const c_void = std::ptr::null();
 
-/// A value that the host caches. It starts with its type, because a key is only a name.
+/// Returns the key of an analysis, which is the path of its type.
+fn key<A: Analysis>() -> &'static str {
+    std::any::type_name::<A>()
+}
+
+/// A value that the host caches. It starts with its type, because two crates may have types of the same path.
 #[repr(C)]
 struct Cached<A> {
     ty: TypeId,
-    tables: &'static Tables,
     value: A,
 }
 
@@ -103,20 +101,18 @@ impl Function {
     /// Returns the analysis for the current state of the function: the cached result, or a new one.
     ///
     /// # Errors
-    /// The error of [`Analysis::compute`]; also if the analysis depends on itself, another analysis of the plugin has
-    /// the same name, or the host has no analyses.
+    /// The error of [`Analysis::compute`]; also if the analysis depends on itself, or another type has the same path.
     pub fn analysis<A: Analysis>(&self, cx: &PassContext) -> Result<&A, PassError> {
-        let data = match self.cached(self.owner(), A::NAME)? {
+        let data = match self.cached(self.owner(), key::<A>())? {
             Some(data) => data,
             None => {
                 let cached = Cached::<A> {
                     ty: TypeId::of::<A>(),
-                    tables: self.tables(),
                     value: computed(self, cx)?,
                 };
                 let data = Box::into_raw(Box::new(cached)).cast();
                 // SAFETY: the host owns the data from here on, and drops it once.
-                unsafe { self.raw_put(self.owner(), A::NAME, data, Some(drop_cached::<A>))? }
+                unsafe { self.raw_put(self.owner(), key::<A>(), data, Some(drop_cached::<A>))? }
             }
         };
         // SAFETY: only the call above puts data under this owner: a `Cached` of some type, which starts with the type.
@@ -128,8 +124,8 @@ impl Function {
             }
         }
         let message = format!(
-            "duplicate analysis `{}` in the plugin; use a unique name for each",
-            A::NAME
+            "two analyses in the plugin have the path `{}`; rename one of them",
+            key::<A>()
         );
         Err(EditError::new(Status::INVALID, message, None).into())
     }
@@ -139,7 +135,7 @@ impl Function {
     /// attribute doesn't move an op.
     pub fn preserve<A: Analysis>(&mut self) -> bool {
         // SAFETY: the owner is only compared.
-        unsafe { self.raw_preserve(self.owner(), A::NAME) }.is_ok()
+        unsafe { self.raw_preserve(self.owner(), key::<A>()) }.is_ok()
     }
 
     /// Returns the data that plugins share under a key, valid until the next edit. For crates that know its layout,
@@ -163,10 +159,6 @@ impl Function {
         data: NonNull<c_void>,
         drop: abi::DropAnalysis,
     ) -> Result<NonNull<c_void>, EditError> {
-        if self.tables().analyses.put.is_none() {
-            // SAFETY: the caller guarantees a valid `drop`, and no one else has the data.
-            unsafe { drop(data.as_ptr()) };
-        }
         // SAFETY: the caller guarantees valid data and `drop`. The host owns the data from here on.
         let data = unsafe { self.raw_put(SHARED, key, data.as_ptr(), Some(drop))? };
         // The stored pointer isn't null: the host rejects null.
@@ -187,10 +179,13 @@ impl Function {
 }
 
 /// Frees the data that the host cached.
-unsafe extern "C" fn drop_cached<A>(data: *mut c_void) {
+unsafe extern "C" fn drop_cached<A>(
+    host: *const abi::Host,
+    context: *mut abi::Context,
+    data: *mut c_void,
+) {
     // SAFETY: created in `Function::analysis`, and dropped once.
-    let cached = unsafe { Box::from_raw(data.cast::<Cached<A>>()) };
-    end(cached.tables, cached);
+    unsafe { end(host, context, Box::from_raw(data.cast::<Cached<A>>())) };
 }
 
 /// An analysis that is being computed on this thread.
@@ -220,7 +215,7 @@ fn computed<A: Analysis>(function: &Function, cx: &PassContext) -> Result<A, Pas
     let new = Running {
         function: function.raw.identity(),
         analysis: TypeId::of::<A>(),
-        name: A::NAME,
+        name: key::<A>(),
     };
     let chain = RUNNING.with(|running| {
         let mut running = running.borrow_mut();
@@ -233,7 +228,7 @@ fn computed<A: Analysis>(function: &Function, cx: &PassContext) -> Result<A, Pas
         None => A::compute(function, &cx.without_module()),
         Some(names) => {
             let chain = names.join(" -> ");
-            let message = format!("analysis `{}` depends on itself: {}", A::NAME, chain);
+            let message = format!("analysis `{}` depends on itself: {}", key::<A>(), chain);
             Err(EditError::new(Status::REJECTED, message, None).into())
         }
     }

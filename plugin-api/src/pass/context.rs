@@ -1,14 +1,12 @@
 //! [`PassContext`]: the settings of the run, diagnostics, and queries to op definitions.
 #![allow(unsafe_code)]
 
-use std::ptr;
-
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
 
 use crate::data::{optional, Diagnostic, EditError, OptionValue, Options, PassError};
 use crate::ffi::descriptions::{EvaluateDesc, RunDesc};
-use crate::ffi::{self, describe, setting, Tables};
+use crate::ffi::{describe, setting, Tables};
 use crate::ir::{Function, Module, OpBuilder};
 
 /// The result of an evaluation.
@@ -79,6 +77,12 @@ impl PassContext {
         }
     }
 
+    /// Returns the handle that the context was created from; for hosts.
+    #[doc(hidden)]
+    pub fn as_raw(&self) -> *mut abi::Context {
+        self.handle
+    }
+
     pub(crate) fn tables(&self) -> &'static Tables {
         self.tables
     }
@@ -89,16 +93,6 @@ impl PassContext {
             module: None,
             ..*self
         }
-    }
-
-    /// Calls `then` with the innermost context of this thread: that of the running pass, unless the pass runs others.
-    /// `None` outside a pass.
-    pub fn current<R>(then: impl FnOnce(&PassContext) -> R) -> Option<R> {
-        let tables = ffi::running()?;
-        let handle = tables.current()?;
-        // SAFETY: a context on the stack stays there until its pass returns.
-        let context = unsafe { PassContext::from_raw(tables, handle, ptr::null()) };
-        Some(then(&context))
     }
 
     /// Returns the optimization level of the run.

@@ -208,7 +208,7 @@ impl<const N: usize> Writer<N> {
         let writer = writer.string("homepage", plugin.homepage);
         let writer = writer.version("abi", abi.major, abi.minor);
         // If the host lacks a function, calls return UNSUPPORTED.
-        let writer = writer.version("min_host", abi.major, passdock_abi::OLDEST_MINOR);
+        let writer = writer.version("min_host", abi.major, 0);
         let writer = writer.version("ir", ir.major, ir.minor);
         let panic = if plugin.unwinds { "unwind" } else { "abort" };
         let mut writer = writer.string("panic", panic).raw("layout = \"");

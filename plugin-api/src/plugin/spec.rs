@@ -438,13 +438,13 @@ macro_rules! export_plugin {
             #[cfg_attr(target_vendor = "apple", link_section = "__DATA,__passdock")]
             #[cfg_attr(windows, link_section = ".passdk")]
             #[cfg_attr(not(any(target_vendor = "apple", windows)), link_section = ".passdock")]
-            pub static passdock_manifest_v0: [u8; __PLUGIN.manifest().len()] =
+            pub static passdock_manifest_v1: [u8; __PLUGIN.manifest().len()] =
                 private::copy(__PLUGIN.manifest());
 
             /// # Safety
             /// The caller is a host that conforms to the ABI.
             #[no_mangle]
-            pub unsafe extern "C" fn passdock_plugin_v0(
+            pub unsafe extern "C" fn passdock_plugin_v1(
                 host: *const private::abi::Host,
                 attach: *mut private::abi::Attach,
             ) -> *const private::abi::Plugin {

@@ -97,15 +97,15 @@ counts count_ops(const passdock::function_view &f) {
 void analyze_it(passdock::function &f) {
     passdock::own_analysis<counts> ops("ops", count_ops), others("others", count_ops);
     size_t before = counted;
-    auto first = ops.of(f);
-    expect(first->at("onnx.Relu") == 3 && counted == before + 1, "an analysis is computed");
-    expect(&*ops.of(f) == &*first && ops.find(f) == &*first && counted == before + 1, "it is found again");
+    const counts &first = ops.of(f);
+    expect(first.at("onnx.Relu") == 3 && counted == before + 1, "an analysis is computed");
+    expect(&ops.of(f) == &first && ops.find(f) == &first && counted == before + 1, "it is found again");
     expect(others.find(f) == nullptr && !others.preserve(f), "analyses have separate keys");
     f.set_attr("edited", 1);
     expect(ops.find(f) == nullptr, "an edit invalidates it");
     expect(ops.preserve(f) && ops.find(f)->at("onnx.Relu") == 3, "but not one that it preserves");
     f.remove_attr("edited");
-    expect(ops.of(f)->at("onnx.Neg") == 1 && counted == before + 2, "and it is computed again");
+    expect(ops.of(f).at("onnx.Neg") == 1 && counted == before + 2, "and it is computed again");
 }
 
 /* Queries definitions about ops that are erased before it returns. */

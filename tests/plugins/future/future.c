@@ -7,9 +7,7 @@
 /* A flag that isn't defined yet. */
 #define FLAG_FUTURE (1u << 30)
 
-static const passdock_host *host;
-
-static void say(passdock_context *context, passdock_severity severity, passdock_op_part part,
+static void say(const passdock_host *host, passdock_context *context, passdock_severity severity, passdock_op_part part,
                 const char *text) {
     passdock_label label = PASSDOCK_LABEL_INIT;
     passdock_diagnostic said = PASSDOCK_DIAGNOSTIC_INIT;
@@ -27,15 +25,15 @@ static void say(passdock_context *context, passdock_severity severity, passdock_
 }
 
 /* Emits the result of a call on a function. */
-static void answered(passdock_context *context, const char *what, passdock_status status, passdock_str error) {
+static void answered(const passdock_host *host, passdock_context *context, const char *what, passdock_status status, passdock_str error) {
     char text[256];
     if (status == PASSDOCK_OK) error = passdock_text("");
     snprintf(text, sizeof text, "%s: %u %.*s", what, (unsigned)status, (int)error.len, error.ptr);
-    say(context, PASSDOCK_SEVERITY_NOTE, PASSDOCK_PART_OP, text);
+    say(host, context, PASSDOCK_SEVERITY_NOTE, PASSDOCK_PART_OP, text);
 }
 
 /* Calls functions with a flag in each description that a current host doesn't know. */
-static void ask_with_flags(passdock_context *context, const passdock_module_ref *module,
+static void ask_with_flags(const passdock_host *host, passdock_context *context, const passdock_module_ref *module,
                            const passdock_function_ref *f, passdock_symbol_id main_) {
     const passdock_module_api *modules = host->modules;
     const passdock_function_api *functions = host->functions;
@@ -70,7 +68,7 @@ static void ask_with_flags(passdock_context *context, const passdock_module_ref 
 #define TELL_OF(handle, api, call)                                              \
     do {                                                                        \
         passdock_status status = call;                                          \
-        answered(context, "a flag", status, (api)->last_error(handle));         \
+        answered(host, context, "a flag", status, (api)->last_error(handle));         \
     } while (0)
     TELL_OF(module->handle, modules, modules->create_function(module->handle, &function, &made));
     TELL_OF(module->handle, modules, modules->outline(module->handle, &outline, &name, &op_id));
@@ -88,7 +86,7 @@ static void ask_with_flags(passdock_context *context, const passdock_module_ref 
 }
 
 /* Requests values and kinds that a current host doesn't support. */
-static passdock_status asks(void *state, passdock_context *context, const passdock_module_ref *module) {
+static passdock_status asks(const passdock_host *host, void *state, passdock_context *context, const passdock_module_ref *module) {
     const passdock_module_api *modules = host->modules;
     const passdock_function_api *functions = host->functions;
     passdock_symbol_id main_ = host->symbols->find(module->view->symbols, passdock_text("main"));
@@ -113,12 +111,12 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     function.kind = PASSDOCK_FUNCTION_FUTURE;
     function.name = passdock_text("acme.Made");
     status = modules->create_function(module->handle, &function, &made);
-    answered(context, "a function", status, modules->last_error(module->handle));
+    answered(host, context, "a function", status, modules->last_error(module->handle));
 
 #define TELL(what, call)                                                        \
     do {                                                                        \
         status = call;                                                          \
-        answered(context, what, status, functions->last_error(f.handle));       \
+        answered(host, context, what, status, functions->last_error(f.handle));       \
     } while (0)
     type.kind = PASSDOCK_TYPE_FUTURE;
     TELL("a type", functions->add_type(f.handle, &type, &type_id));
@@ -176,21 +174,23 @@ static passdock_status asks(void *state, passdock_context *context, const passdo
     constant.flags = FLAG_FUTURE;
     TELL("a flag of a constant", functions->add_constant(f.handle, &constant, &value));
 
-    ask_with_flags(context, module, &f, main_);
-    say(context, PASSDOCK_SEVERITY_FUTURE, PASSDOCK_PART_FUTURE, "this is of a severity between two");
+    ask_with_flags(host, context, module, &f, main_);
+    say(host, context, PASSDOCK_SEVERITY_FUTURE, PASSDOCK_PART_FUTURE, "this is of a severity between two");
     return PASSDOCK_OK;
 }
 
 /* Returns values that a current host doesn't know. */
-static passdock_status answers(void *state, passdock_context *context, const passdock_module_ref *module) {
+static passdock_status answers(const passdock_host *host, void *state, passdock_context *context, const passdock_module_ref *module) {
+    (void)host;
     (void)state;
     (void)context;
     (void)module;
     return PASSDOCK_STATUS_FUTURE;
 }
 
-static passdock_status infer(void *state, passdock_op_call *call, const passdock_function_ref *function,
+static passdock_status infer(const passdock_host *host, void *state, passdock_op_call *call, const passdock_function_ref *function,
                              passdock_op_id op) {
+    (void)host;
     (void)state;
     (void)call;
     (void)function;
@@ -204,13 +204,13 @@ PASSDOCK_MANIFEST("future", "0.1.0",
                   PASSDOCK_PASS("future.transform.Loop", "loop", 0, "")
                   PASSDOCK_OP("future.Op", 1));
 
-const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host, passdock_attach *attach) {
+const passdock_plugin *passdock_plugin_v1(const passdock_host *host, passdock_attach *attach) {
     static passdock_pass_entry passes[3];
     static passdock_attr_entry attrs[1];
     static passdock_op_entry op;
     static passdock_plugin plugin;
+    (void)host;
     (void)attach;
-    host = the_host;
     passes[0].name = passdock_text("future.transform.Asks");
     passes[0].kind = PASSDOCK_PASS_MODULE;
     passes[0].run_module = asks;

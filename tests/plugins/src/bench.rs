@@ -37,8 +37,6 @@ pub const TIMES: usize = 1000;
 struct Nothing;
 
 impl Analysis for Nothing {
-    const NAME: &'static str = "nothing";
-
     fn compute(_f: &Function, _cx: &PassContext) -> Result<Nothing, PassError> {
         Ok(Nothing)
     }

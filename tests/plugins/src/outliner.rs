@@ -9,8 +9,6 @@ use passdock_plugin_api::record::Capture;
 struct Blocks(Vec<(String, Vec<OpId>)>);
 
 impl Analysis for Blocks {
-    const NAME: &'static str = "outliner.blocks";
-
     fn compute(f: &Function, _cx: &PassContext) -> Result<Blocks, PassError> {
         let (mut blocks, mut block_indices) = (Vec::<(String, Vec<OpId>)>::new(), HashMap::new());
         for op in f.ops_in(f.body()) {

@@ -6,7 +6,7 @@ use passdock::toml::{Table, Value};
 fn others() -> Vec<Value> {
     let text = "
         values = [true, -1, 0, 1, 4294967295, 4294967296, 1.0, nan, '', 'x', 'late', 'a.b', 'a.transform.B',
-            '0.4', \"a\\u0007b\", ' x', [], [''], ['a.b'], [1], [[]], {}, { a = 1 },
+            '1.0', \"a\\u0007b\", ' x', [], [''], ['a.b'], [1], [[]], {}, { a = 1 },
             { name = 'a.b' }, { phase = 'late' }, [{}], [{ name = 'a.b' }], [{ phase = 'late' }],
             [{ name = 'a', type = 'int' }], [{ passes = [] }], [{ passes = 1 }], { late = {} }, { late = [] }]
     ";

@@ -16,9 +16,9 @@ const FULL: &str = r#"
 [plugin]
 name = "acme"
 version = "1.0"
-abi = "0.5"
-min_host = "0.4"
-ir = "0.1"
+abi = "1.5"
+min_host = "1.0"
+ir = "1.0"
 panic = "none"
 layout = "0123"
 license = "MIT"
@@ -162,16 +162,16 @@ fn keys_in(value: &toml::Value, keys: &mut BTreeSet<String>) {
 #[test]
 fn schema_and_reader_reject_invalid_manifests() {
     let schema = schema();
-    let plugin = "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n";
+    let plugin = "[plugin]\nname = 'a'\nabi = '1.0'\nir = '1.0'\npanic = 'none'\n";
     for wrong in [
         "",
-        "[[plugin]]\nname = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n",
-        "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\n",
-        "[plugin]\nname = 'a b'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n",
-        "[plugin]\nname = 'a'\nabi = 0.4\nir = '0.1'\npanic = 'none'\n",
-        "[plugin]\nname = 'a'\nabi = '0.99999999999'\nir = '0.1'\npanic = 'none'\n",
-        "[plugin]\nname = 'a'\nabi = '0.4.1'\nir = '0.1'\npanic = 'none'\n",
-        "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 1\n",
+        "[[plugin]]\nname = 'a'\nabi = '1.0'\nir = '1.0'\npanic = 'none'\n",
+        "[plugin]\nname = 'a'\nabi = '1.0'\nir = '1.0'\n",
+        "[plugin]\nname = 'a b'\nabi = '1.0'\nir = '1.0'\npanic = 'none'\n",
+        "[plugin]\nname = 'a'\nabi = 1.0\nir = '1.0'\npanic = 'none'\n",
+        "[plugin]\nname = 'a'\nabi = '1.99999999999'\nir = '1.0'\npanic = 'none'\n",
+        "[plugin]\nname = 'a'\nabi = '1.0.1'\nir = '1.0'\npanic = 'none'\n",
+        "[plugin]\nname = 'a'\nabi = '1.0'\nir = '1.0'\npanic = 1\n",
     ] {
         assert!(!schema.takes(&wrong.parse().expect("TOML")), "{wrong}");
         assert!(Manifest::parse(wrong).is_err(), "{wrong}");

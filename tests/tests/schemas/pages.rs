@@ -167,25 +167,19 @@ fn build(dir: &Path, name: &str, manifest: &str, pass: &str) -> Option<PathBuf> 
     let source = format!(
         r#"#include "passdock.h"
 {manifest}
-static passdock_status run(void *state, passdock_context *context,
+static passdock_status run(const passdock_host *host, void *state, passdock_context *context,
                            const passdock_function_ref *f, const passdock_module_ref *m) {{
-    (void)state; (void)context; (void)f; (void)m;
+    (void)host; (void)state; (void)context; (void)f; (void)m;
     return PASSDOCK_OK;
 }}
-const passdock_plugin *passdock_plugin_v0(const passdock_host *host, passdock_attach *attach) {{
-    static const char name[] = "{pass}";
-    static passdock_pass_entry passes[1];
-    static passdock_plugin plugin;
-    (void)host; (void)attach;
-    passes[0].name = passdock_text(name);
-    passes[0].kind = PASSDOCK_PASS_FUNCTION;
-    passes[0].run_function = run;
-    plugin.struct_size = sizeof plugin;
-    plugin.passes = passes;
-    plugin.pass_count = 1;
-    plugin.pass_stride = sizeof passes[0];
-    return &plugin;
-}}
+static const passdock_pass_entry passes[] = {{
+    {{.name = PASSDOCK_STR("{pass}"), .kind = PASSDOCK_PASS_FUNCTION, .run_function = run}},
+}};
+static const passdock_plugin plugin = {{.struct_size = sizeof plugin,
+                                       .passes = passes,
+                                       .pass_count = 1,
+                                       .pass_stride = sizeof passes[0]}};
+PASSDOCK_ENTRY(plugin);
 "#
     );
     fs::create_dir_all(dir).expect("a directory");
@@ -290,7 +284,7 @@ fn manifest_examples_are_valid() {
         .filter(|block| block.language == "toml")
     {
         let is_whole = block.text.contains("[plugin]");
-        let plugin = "[plugin]\nname = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n";
+        let plugin = "[plugin]\nname = 'a'\nabi = '1.0'\nir = '1.0'\npanic = 'none'\n";
         let text = [if is_whole { "" } else { plugin }, block.text].concat();
         assert!(schema.takes(&text.parse().expect("TOML")), "{text}");
         let manifest = Manifest::parse(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));

@@ -174,8 +174,8 @@ fn pointer(function: &Function, name: &str, indent: usize) -> String {
         .parameters
         .iter()
         .map(|(name, ty)| match ty.strip_prefix("fn ") {
-            Some("DropAnalysis") => format!("void (*{name})(void *data)"),
-            _ => declarator(ty, name),
+            Some(callback) => declarator(callback, name),
+            None => declarator(ty, name),
         });
     let parameters = parameters.collect::<Vec<_>>().join(", ");
     let text = wrapped(

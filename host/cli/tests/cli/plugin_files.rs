@@ -37,6 +37,6 @@ fn gdb_stops_at_a_breakpoint_in_a_pass() {
         eprintln!("skipped: this machine does not allow tracing");
         return;
     }
-    assert!(stdout.contains("Breakpoint 1, work (state="), "{stdout}");
+    assert!(stdout.contains("Breakpoint 1, work (host="), "{stdout}");
     assert!(stdout.contains("crash.c:"), "{stdout}");
 }

@@ -21,6 +21,7 @@ const MAX_REPORT: usize = 1 << 20;
 /// An instance of an instrument. Dropping it destroys the plugin's instance.
 pub struct Instance {
     pub(crate) entry: abi::InstrumentEntry,
+    host: &'static abi::Host,
     handle: *mut c_void,
     /// The values of all options.
     options: ConfigValue,
@@ -71,15 +72,20 @@ impl Instance {
         frame: &dyn Frame,
         options: ConfigValue,
     ) -> CallbackOutcome<Instance> {
-        let LoadedInstrument { entry, create } = *instrument;
+        let LoadedInstrument {
+            entry,
+            create,
+            host,
+        } = *instrument;
         let mut handle = ptr::null_mut();
         let ((), report) = call_with_context(frame, &options, ptr::null(), |context| {
             // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The context
             // lives until the call returns.
-            unsafe { create(entry.state, context, &mut handle) }
+            unsafe { create(host, entry.state, context, &mut handle) }
         });
         let mut instance = Instance {
             entry,
+            host,
             handle,
             options,
             functions: Vec::new(),
@@ -104,7 +110,7 @@ impl Instance {
         // SAFETY: the function comes from the table of a plugin, which is never unloaded. `&mut self` makes this the
         // only call on the instance, and the context lives until it returns.
         call_with_context(frame, &self.options, ptr::null(), |context| unsafe {
-            callback(self.handle, context)
+            callback(self.host, self.handle, context)
         })
     }
 
@@ -114,9 +120,9 @@ impl Instance {
             return (true, None);
         };
         let mut runs = 1;
-        let ((), report) = self.with_pass(pass, "", |instance, context, module, pass| {
+        let ((), report) = self.with_pass(pass, "", |(host, instance), context, module, pass| {
             // SAFETY: as in `watch_pass`. `runs` lives until the function returns.
-            unsafe { callback(instance, context, module, pass, &mut runs) }
+            unsafe { callback(host, instance, context, module, pass, &mut runs) }
         });
         (runs != 0, report)
     }
@@ -132,10 +138,10 @@ impl Instance {
         let Some(callback) = callback else {
             return ((), None);
         };
-        self.with_pass(pass, error, |instance, context, module, pass| {
+        self.with_pass(pass, error, |(host, instance), context, module, pass| {
             // SAFETY: the function comes from the table of a plugin, which is never unloaded. `&mut self` makes this
             // the only call on the instance. Handles and records live until it returns.
-            unsafe { callback(instance, context, module, pass) }
+            unsafe { callback(host, instance, context, module, pass) }
         })
     }
 
@@ -145,7 +151,12 @@ impl Instance {
         &mut self,
         pass: PassCall<'_>,
         error: &str,
-        call: impl FnOnce(*mut c_void, *mut abi::Context, &abi::ModuleRef, &abi::PassInfo) -> Status,
+        call: impl FnOnce(
+            (&'static abi::Host, *mut c_void),
+            *mut abi::Context,
+            &abi::ModuleRef,
+            &abi::PassInfo,
+        ) -> Status,
     ) -> CallbackOutcome {
         self.functions.clear();
         self.functions.extend(pass.module.functions().map(entry));
@@ -165,7 +176,8 @@ impl Instance {
             ..abi::PassInfo::EMPTY
         };
         let outcome = call_with_context(pass.frame, &self.options, &session, |context| {
-            call(self.handle, context, &session.reference(), &info)
+            let instance = (self.host, self.handle);
+            call(instance, context, &session.reference(), &info)
         });
         self.required.clear();
         outcome
@@ -180,7 +192,7 @@ impl Instance {
         // SAFETY: as in `watch_context`. `text` lives until the function returns.
         let ((), mut report) =
             call_with_context(frame, &self.options, ptr::null(), |context| unsafe {
-                callback(self.handle, context, &mut text)
+                callback(self.host, self.handle, context, &mut text)
             });
         if has_failure(&report) {
             return (None, report);
@@ -204,7 +216,7 @@ impl Instance {
         let destroy = self.entry.destroy.take()?;
         // SAFETY: the function comes from the table of a plugin, which is never unloaded. The plugin created the
         // instance, and `take` above prevents further calls.
-        ending::free(|| unsafe { destroy(self.handle) })
+        ending::free(|context| unsafe { destroy(self.host, self.handle, context) })
     }
 }
 

@@ -34,7 +34,6 @@ pub use session::context::CallFailure;
 pub use session::ending::Endings;
 pub use session::frame::Frame;
 pub use session::rewrites::Rewrites;
-use session::{gate, input};
 
 struct Shared(abi::Host);
 
@@ -42,11 +41,6 @@ struct Shared(abi::Host);
 unsafe impl Sync for Shared {}
 
 static HOST: Shared = Shared(TABLE);
-
-static OLDEST: Shared = Shared(abi::Host {
-    get_extension: Some(no_extension),
-    ..TABLE
-});
 
 const TABLE: abi::Host = abi::Host {
     abi: abi::ABI,
@@ -57,6 +51,7 @@ const TABLE: abi::Host = abi::Host {
     context: ptr::from_ref(&tables::CONTEXT),
     ops: ptr::from_ref(&tables::OPS),
     definitions: ptr::from_ref(&tables::DEFINITIONS),
+    analyses: ptr::from_ref(&tables::ANALYSES),
     get_extension: Some(get_extension),
     ..abi::Host::EMPTY
 };
@@ -67,27 +62,16 @@ pub fn host() -> HostTable {
     unsafe { HostTable::new(&HOST.0) }
 }
 
-/// Returns the oldest host on which a plugin that requires this minor version of the ABI has to work. It has no
-/// extensions. `None` if this host doesn't support the version. Checks of plugins use it.
+/// Returns the oldest host on which a plugin that requires this minor version of the ABI has to work. `None` if this host doesn't support the version. Checks of plugins use it.
 ///
 /// If a later ABI version appends functions, older versions get copies of the tables here, with a smaller
 /// `struct_size`.
 pub fn older_host(minor: u32) -> Option<HostTable> {
     // SAFETY: the table is a constant.
-    (minor == abi::ABI.minor).then(|| unsafe { HostTable::new(&OLDEST.0) })
+    (minor == abi::ABI.minor).then(|| unsafe { HostTable::new(&HOST.0) })
 }
 
-unsafe extern "C" fn get_extension(_: *const abi::Host, id: abi::Str) -> *const c_void {
-    gate::guard(ptr::null(), || {
-        // SAFETY: the text is valid during the call, by the plugin ABI.
-        match unsafe { input::text(id, "id of the extension") } {
-            Ok(abi::ANALYSIS_EXTENSION) => ptr::from_ref(&tables::ANALYSES).cast(),
-            _ => ptr::null(),
-        }
-    })
-}
-
-unsafe extern "C" fn no_extension(_: *const abi::Host, _: abi::Str) -> *const c_void {
+unsafe extern "C" fn get_extension(_: *const abi::Host, _: abi::Str) -> *const c_void {
     ptr::null()
 }
 
@@ -97,7 +81,7 @@ mod tests {
 
     #[test]
     fn each_supported_minor_has_a_host() {
-        assert!((abi::OLDEST_MINOR..=abi::ABI.minor).all(|minor| older_host(minor).is_some()));
-        assert!(older_host(abi::OLDEST_MINOR - 1).is_none());
+        assert!((0..=abi::ABI.minor).all(|minor| older_host(minor).is_some()));
+        assert!(older_host(abi::ABI.minor + 1).is_none());
     }
 }

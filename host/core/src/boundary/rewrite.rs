@@ -23,14 +23,11 @@ impl OpQueries<'_> {
         // SAFETY: the text is valid during the call, by the plugin ABI.
         let text = unsafe { input::text(desc.rules, "text of the rules")? };
         let rules = read(text, self.context.op_defs())?;
-        let Some(tables) = tables() else {
-            return Err(EditFailure::invalid("the host has no tables"));
-        };
         // SAFETY: both sessions live until the call returns, and the plugin doesn't edit meanwhile.
         let (mut function, cx) = unsafe {
             (
-                sdk::Function::from_raw(tables, self.session.reference()),
-                sdk::PassContext::from_raw(tables, self.context.handle(), std::ptr::null()),
+                sdk::Function::from_raw(tables(), self.session.reference()),
+                sdk::PassContext::from_raw(tables(), self.context.handle(), std::ptr::null()),
             )
         };
         let done = cx.rewrite(&mut function, &[&rules]);

@@ -2,16 +2,15 @@
 
 use std::panic::AssertUnwindSafe;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
-use passdock_abi as abi;
 use passdock_abi::{FunctionEntry, OpId, Status, symbol};
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Edit, Function, Module};
 use passdock_loader::LoadedPass;
 use passdock_plugin_api as sdk;
-use passdock_plugin_api::__private::{Panicked, PluginSpec, Slot, Tables, attach, enter};
+use passdock_plugin_api::__private::{Panicked, Tables, enter, install_hook};
 
 use super::host;
 use super::session::context::CallFailure;
@@ -115,7 +114,10 @@ pub fn run_function_pass<'s, E>(
             FunctionCode::Loaded(pass) => match pass.entry.run_function {
                 // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The
                 // handles live until the call returns.
-                Some(run) => unsafe { run(pass.entry.state, context_handle, &function, &module) },
+                Some(run) => unsafe {
+                    let (host, state) = (pass.host, pass.entry.state);
+                    run(host, state, context_handle, &function, &module)
+                },
                 None => Status::UNSUPPORTED,
             },
             FunctionCode::Closure(run) => gated(&context, |tables| {
@@ -191,7 +193,10 @@ pub fn run_module_pass(
             ModuleCode::Loaded(pass) => match pass.entry.run_module {
                 // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The
                 // handles live until the call returns.
-                Some(run) => unsafe { run(pass.entry.state, context.handle(), &module) },
+                Some(run) => unsafe {
+                    let (host, state) = (pass.host, pass.entry.state);
+                    run(host, state, context.handle(), &module)
+                },
                 None => Status::UNSUPPORTED,
             },
             ModuleCode::Closure(run) => gated(context, |tables| {
@@ -245,11 +250,8 @@ fn gated(
     context: &ContextSession<'_>,
     body: impl FnOnce(&'static Tables) -> sdk::PassResult,
 ) -> Status {
-    let Some(tables) = tables() else {
-        return Status::UNSUPPORTED;
-    };
     let body = AssertUnwindSafe(body);
-    let run = || match body.0(tables) {
+    let run = || match body.0(tables()) {
         Ok(()) => Status::OK,
         Err(error) => {
             if !error.is_emitted() {
@@ -260,7 +262,7 @@ fn gated(
             Status::FAILED
         }
     };
-    enter(tables, run, |panic: &Panicked| {
+    enter(run, |panic: &Panicked| {
         let at = format!("{}:{}:{}", panic.file, panic.line, panic.column);
         let at = (!panic.file.is_empty()).then_some(at);
         context.keep_failure(OpId::NONE, symbol::EMPTY, panic.message.clone(), at);
@@ -268,16 +270,8 @@ fn gated(
 }
 
 /// Returns the SDK's tables for closures. The first call installs the SDK's panic hook.
-pub(in crate::boundary) fn tables() -> Option<&'static Tables> {
-    static TABLES: OnceLock<Option<Tables>> = OnceLock::new();
-    static HOST: Slot = Slot::new();
-    let tables = TABLES.get_or_init(|| {
-        // SAFETY: the host's tables are valid by the plugin ABI, and `'static`.
-        unsafe {
-            let mut attached = abi::Attach::EMPTY;
-            attach(&HOST, &PluginSpec::EMPTY, host().get(), &mut attached);
-            Tables::new(host().get()).ok()
-        }
-    });
-    tables.as_ref()
+pub(in crate::boundary) fn tables() -> &'static Tables {
+    install_hook();
+    // SAFETY: the host's tables are valid by the plugin ABI, and `'static`.
+    unsafe { Tables::of(host().get()) }
 }

@@ -560,7 +560,6 @@ pub(super) static CONTEXT: ContextApi = ContextApi {
     config: Some(context::config),
     emit: Some(context::emit),
     fail: Some(context::fail),
-    current: Some(super::session::context::current),
     find_pass: Some(context::find_pass),
     last_error: Some(context::last_error),
     may_rewrite: Some(context::may_rewrite),

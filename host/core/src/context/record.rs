@@ -280,7 +280,7 @@ mod tests {
     fn pass_time_excludes_instruments_and_loading() {
         let registry = Registry::new();
         let manifest = b"[plugin]\n\
-            name = 'slow'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\nir = '0.1'\n\
+            name = 'slow'\nversion = '1.0.0'\nabi = '1.0'\nmin_host = '1.0'\nir = '1.0'\n\
             panic = 'unwind'\n[[pass]]\nname = 'slow.transform.Slow'\nkind = 'module'\n\0";
         // SAFETY: by the plugin ABI, an entry point may reject every host.
         let plugin = unsafe { sdk::StaticPlugin::new(load, manifest) };

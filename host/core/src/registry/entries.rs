@@ -172,8 +172,8 @@ mod tests {
     #[allow(unsafe_code, reason = "an entry of the test's own")]
     fn add(registry: &Registry, plugin: &str, overrides: bool) -> String {
         let manifest = format!(
-            "[plugin]\nname = '{plugin}'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\n\
-             ir = '0.1'\npanic = 'unwind'\n\
+            "[plugin]\nname = '{plugin}'\nversion = '1.0.0'\nabi = '1.0'\nmin_host = '1.0'\n\
+             ir = '1.0'\npanic = 'unwind'\n\
              [[pass]]\nname = 'x.transform.Fold'\nkind = 'module'\n\
              [[config]]\nkey = 'x.Fold'\n[[config.option]]\nname = 'n'\ntype = 'int'\ndefault = 1\n\0"
         );

@@ -129,7 +129,7 @@ mod tests {
         overrides: &str,
     ) -> Result<(), PassError> {
         let manifest = format!(
-            "[plugin]\nname = '{plugin}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n\
+            "[plugin]\nname = '{plugin}'\nabi = '1.0'\nir = '1.0'\npanic = 'none'\n\
              [[sequential]]\nname = 'x.transform.All'\npasses = ['{child}']\n\0"
         );
         // SAFETY: by the plugin ABI, an entry point may reject every host.

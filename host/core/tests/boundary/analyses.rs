@@ -20,8 +20,6 @@ struct Count(usize);
 static COUNTED: AtomicUsize = AtomicUsize::new(0);
 
 impl Analysis for Count {
-    const NAME: &'static str = "count";
-
     fn compute(f: &Function, cx: &PassContext) -> Result<Count, PassError> {
         assert!(cx.module().is_none(), "an analysis reads only one function");
         COUNTED.fetch_add(1, Ordering::Relaxed);
@@ -98,8 +96,6 @@ fn result_is_cached_per_version() {
 struct Version(u64);
 
 impl Analysis for Version {
-    const NAME: &'static str = "version";
-
     fn compute(f: &Function, _cx: &PassContext) -> Result<Version, PassError> {
         Ok(Version(f.version()))
     }
@@ -134,10 +130,8 @@ fn pass_preserves_analyses() {
 struct Cyclic<const AT: usize>;
 
 macro_rules! cyclic {
-    ($($at:literal $name:literal $next:literal;)*) => {$(
+    ($($at:literal $next:literal;)*) => {$(
         impl Analysis for Cyclic<$at> {
-            const NAME: &'static str = $name;
-
             fn compute(f: &Function, cx: &PassContext) -> Result<Self, PassError> {
                 f.analysis::<Cyclic<$next>>(cx)?;
                 Ok(Cyclic)
@@ -147,21 +141,9 @@ macro_rules! cyclic {
 }
 
 cyclic! {
-    0 "outside" 1;
-    1 "first" 2;
-    2 "second" 1;
-}
-
-/// An analysis with the same name as another one.
-#[derive(Debug)]
-struct Impostor;
-
-impl Analysis for Impostor {
-    const NAME: &'static str = Version::NAME;
-
-    fn compute(_f: &Function, _cx: &PassContext) -> Result<Impostor, PassError> {
-        Ok(Impostor)
-    }
+    0 1;
+    1 2;
+    2 1;
 }
 
 /// Panics when it is dropped.
@@ -174,8 +156,6 @@ impl Drop for Bomb {
 }
 
 impl Analysis for Bomb {
-    const NAME: &'static str = "bomb";
-
     fn compute(_f: &Function, _cx: &PassContext) -> Result<Bomb, PassError> {
         Ok(Bomb)
     }
@@ -186,58 +166,28 @@ fn invalid_analyses_are_rejected() {
     let message = |pass: fn(&mut Function, &PassContext) -> PassResult| {
         run(&module(), &TestFrame::new(), pass).expect_err("the pass fails")
     };
-    expect!["failed: analysis `first` depends on itself: first -> second -> first [main]"]
+    expect!["failed: analysis `boundary::analyses::Cyclic<1>` depends on itself: boundary::analyses::Cyclic<1> -> boundary::analyses::Cyclic<2> -> boundary::analyses::Cyclic<1> [main]"]
         .assert_eq(&message(|f, cx| f.analysis::<Cyclic<0>>(cx).map(drop)));
-    expect![
-        "failed: duplicate analysis `version` in the plugin; use a unique name for each [main]"
-    ]
-    .assert_eq(&message(|f, cx| {
-        f.analysis::<Version>(cx)?;
-        f.analysis::<Impostor>(cx).map(drop)
-    }));
     let dropped = run(&module(), &TestFrame::new(), |f, cx| {
         f.analysis::<Bomb>(cx).map(drop)
     });
     dropped.expect("the pass succeeds");
 }
 
-#[test]
-fn host_without_extension_caches_nothing() {
-    // SAFETY: the host's own table except for its last field, leaked.
-    let old = unsafe {
-        let mut host = *passdock_core::boundary::host().get();
-        host.get_extension = None;
-        sdk::__private::Tables::new(Box::leak(Box::new(host))).expect("the same version")
-    };
-    let old: &'static sdk::__private::Tables = Box::leak(Box::new(old));
-    let same = run(&module(), &TestFrame::new(), move |f, cx| {
-        // SAFETY: a live function, which isn't edited meanwhile.
-        let mut f = unsafe { Function::from_raw(old, f.as_raw()) };
-        assert!(f.analysis::<Version>(cx).is_err());
-        assert!(!f.preserve::<Version>());
-        let error = f.liveness().err().expect("an error");
-        expect!["the host is too old for the plugin: it has no function `column`"]
-            .assert_eq(&error.message);
-        Ok(())
-    });
-    same.expect("works");
-}
-
 /// Returns the table of analyses for plugins.
 pub(crate) fn raw() -> &'static abi::AnalysisApi {
-    // SAFETY: the host's table and the extension of that name are `'static`.
-    unsafe {
-        let host = passdock_core::boundary::host().get();
-        let extension = host.get_extension.expect("`get_extension`");
-        assert!(extension(host, Str::new("passdock.nothing")).is_null());
-        &*extension(host, Str::new(abi::ANALYSIS_EXTENSION)).cast()
-    }
+    // SAFETY: the host's tables are `'static`.
+    unsafe { &*passdock_core::boundary::host().get().analyses }
 }
 
 #[test]
 fn table_misuse_is_rejected() {
     static DROPPED: AtomicUsize = AtomicUsize::new(0);
-    unsafe extern "C" fn drop_it(_: *mut std::ffi::c_void) {
+    unsafe extern "C" fn drop_it(
+        _: *const abi::Host,
+        _: *mut abi::Context,
+        _: *mut std::ffi::c_void,
+    ) {
         DROPPED.fetch_add(1, Ordering::Relaxed);
     }
     let same = run(&module(), &TestFrame::new(), |f, _| {

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
+use passdock_abi as abi;
 use passdock_abi::{Status, Str};
 
 use crate::analyses::raw;
@@ -11,7 +12,7 @@ use crate::support::{TestFrame, module, run};
 
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
-unsafe extern "C" fn drop_it(_: *mut c_void) {
+unsafe extern "C" fn drop_it(_: *const abi::Host, _: *mut abi::Context, _: *mut c_void) {
     DROPPED.fetch_add(1, Ordering::Relaxed);
 }
 

@@ -17,14 +17,11 @@ fn shorter_diagnostic_structs_are_read() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
     let frame = TestFrame::new();
-    let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
+    let pass = |_: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
         // SAFETY: the tables and handles live while the pass runs.
         unsafe {
             let table = &*host().get().context;
-            let (emit, cx) = (
-                table.emit.expect("present"),
-                table.current.expect("present")(host().get()),
-            );
+            let (emit, cx) = (table.emit.expect("present"), cx.as_raw());
             let note = abi::Str::new("A note.");
             let label = abi::Label {
                 op: OpId(0),
@@ -161,8 +158,7 @@ fn malformed_text_in_diagnostics_is_replaced() {
         // SAFETY: all pointers are valid, and the context lives while the pass runs.
         let status = unsafe {
             let table = &*host().get().context;
-            let cx = table.current.expect("present")(host().get());
-            table.emit.expect("present")(cx, &diagnostic)
+            table.emit.expect("present")(cx.as_raw(), &diagnostic)
         };
         assert_eq!(status, Status::OK);
         Ok(())

@@ -465,9 +465,7 @@ fn attr_desc() -> abi::AttrDesc {
 fn handles_are_rejected_on_another_thread() {
     let module = module();
     let result = run(&module, &TestFrame::new(), |f, cx| {
-        let table = host().get();
-        // SAFETY: the host's tables are `'static`, and the context is that of the pass that runs here.
-        let context = unsafe { (*table.context).current.expect("present")(table) };
+        let context = cx.as_raw();
         let function = f.as_raw().handle;
         let modules = cx.module().ok_or("no module")?.as_raw().handle;
         let handles = [context.addr(), function.addr(), modules.addr()];

@@ -143,7 +143,7 @@ fn longer_diagnostic_is_shown() {
     let module = module();
     let (input, _) = ModuleInput::new(&module);
     let frame = TestFrame::new();
-    let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
+    let pass = |_: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
         let label = abi::Label {
             op: OpId(0),
             text: abi::Str::new("here"),
@@ -167,7 +167,7 @@ fn longer_diagnostic_is_shown() {
         // SAFETY: all pointers are valid, and the context lives while the pass runs.
         unsafe {
             let table = &*host().get().context;
-            let cx = table.current.expect("present")(host().get());
+            let cx = cx.as_raw();
             let emitted = table.emit.expect("present")(cx, (&raw const diagnostic).cast());
             assert_eq!(emitted, Status::OK);
             table.fail.expect("present")(cx, (&raw const failure).cast());

@@ -18,6 +18,7 @@ use passdock_abi as abi;
 
 use crate::error::{PluginError, PluginErrorKind as Kind};
 use crate::manifest::{self, Manifest};
+use crate::names;
 
 /// The extension of a library's file name on this system, without the dot.
 pub const EXTENSION: &str = std::env::consts::DLL_EXTENSION;
@@ -225,7 +226,7 @@ fn parse<'d, R: ReadRef<'d>>(
 
 /// Finds the manifest through the exported symbols. It may extend beyond its NUL terminator.
 fn manifest_bytes<'d, R: ReadRef<'d>>(data: R, file: &read::File<'d, R>) -> Result<&'d [u8], Kind> {
-    let (mut entry, mut manifest) = (None, None);
+    let (mut entry, mut manifest, mut other_entry) = (None, None, None);
     let mut add = |name: &[u8], address| {
         // Mach-O spells C names with an underscore.
         let name = name.strip_prefix(b"_").unwrap_or(name);
@@ -233,6 +234,8 @@ fn manifest_bytes<'d, R: ReadRef<'d>>(data: R, file: &read::File<'d, R>) -> Resu
             entry = Some(address);
         } else if name == abi::MANIFEST_SYMBOL.as_bytes() {
             manifest = Some(address);
+        } else if name.starts_with(b"passdock_plugin_v") {
+            other_entry = Some(names::escaped(&String::from_utf8_lossy(name)));
         }
     };
     // In an ELF library these are all exports; listing them as such would read the versions of all symbols.
@@ -260,6 +263,9 @@ fn manifest_bytes<'d, R: ReadRef<'d>>(data: R, file: &read::File<'d, R>) -> Resu
         });
         sections.next().ok_or(Kind::Uninitialized { symbol })
     };
+    if let (None, Some(symbol)) = (entry, other_entry) {
+        return Err(Kind::OtherMajor { symbol });
+    }
     let (code, _) = section(abi::ENTRY_SYMBOL, entry)?;
     let (text, skip) = section(abi::MANIFEST_SYMBOL, manifest)?;
     let invalid = |symbol, found, expected| Kind::InvalidSymbol {

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::check;
 
 const MANIFEST: &str =
-    r#"[plugin]\nname = \"c\"\nversion = \"1\"\nabi = \"0.4\"\nir = \"0.1\"\npanic = \"none\"\n"#;
+    r#"[plugin]\nname = \"c\"\nversion = \"1\"\nabi = \"1.0\"\nir = \"1.0\"\npanic = \"none\"\n"#;
 
 /// A directory with a library. Without a C compiler, the test is skipped with a message.
 struct Built {
@@ -44,8 +44,8 @@ fn skip(reason: &str) {
 
 fn valid_source() -> String {
     format!(
-        "void *passdock_plugin_v0(void *host) {{ return host; }}\n\
-         const char passdock_manifest_v0[] = \"{MANIFEST}\";\n"
+        "void *passdock_plugin_v1(void *host) {{ return host; }}\n\
+         const char passdock_manifest_v1[] = \"{MANIFEST}\";\n"
     )
 }
 
@@ -85,7 +85,7 @@ fn valid_library_yields_its_manifest() {
 /// Libraries in C, their compiler flags, and part of the error message about each.
 #[test]
 fn invalid_libraries_are_rejected() {
-    const ENTRY: &str = "void *passdock_plugin_v0(void *h) { return h; }";
+    const ENTRY: &str = "void *passdock_plugin_v1(void *h) { return h; }";
     if !cfg!(target_os = "linux") {
         return skip("ELF libraries are built on Linux only");
     }
@@ -95,33 +95,33 @@ fn invalid_libraries_are_rejected() {
         (
             "int nothing(void) { return 0; }".to_owned(),
             so,
-            "missing symbol `passdock_plugin_v0`",
+            "missing symbol `passdock_plugin_v1`",
         ),
-        (entry_and(""), so, "missing symbol `passdock_manifest_v0`"),
+        (entry_and(""), so, "missing symbol `passdock_manifest_v1`"),
         (
-            "int passdock_plugin_v0 = 1; const char passdock_manifest_v0[] = \"\";".to_owned(),
+            "int passdock_plugin_v1 = 1; const char passdock_manifest_v1[] = \"\";".to_owned(),
             so,
-            "expected symbol `passdock_plugin_v0` to be a function, found data",
+            "expected symbol `passdock_plugin_v1` to be a function, found data",
         ),
         (
-            entry_and("void passdock_manifest_v0(void) {}"),
+            entry_and("void passdock_manifest_v1(void) {}"),
             so,
-            "expected symbol `passdock_manifest_v0` to be an array of bytes, found code",
+            "expected symbol `passdock_manifest_v1` to be an array of bytes, found code",
         ),
         (
-            entry_and("const char *passdock_manifest_v0 = \"[plugin]\";"),
+            entry_and("const char *passdock_manifest_v1 = \"[plugin]\";"),
             so,
             "the text is empty; declare the symbol as an array with the text, not as a pointer to it",
         ),
         (
-            entry_and("char passdock_manifest_v0[2000000] = { [0 ... 1999998] = 'a' };"),
+            entry_and("char passdock_manifest_v1[2000000] = { [0 ... 1999998] = 'a' };"),
             so,
             "the manifest has 1048577 bytes, but the limit is 1048576",
         ),
         (
-            entry_and("char passdock_manifest_v0[100];"),
+            entry_and("char passdock_manifest_v1[100];"),
             so,
-            "symbol `passdock_manifest_v0` has no data in the file; initialize it",
+            "symbol `passdock_manifest_v1` has no data in the file; initialize it",
         ),
         (
             "int main(void) { return 0; }".to_owned(),

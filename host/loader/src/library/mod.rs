@@ -63,9 +63,11 @@ pub struct LoadedPlugin {
 pub struct LoadedPass {
     /// The pass's entry in the plugin's table.
     pub entry: abi::PassEntry,
+    /// The host that the plugin is attached to.
+    pub host: &'static abi::Host,
 }
 
-// SAFETY: the table that it points to is immutable and never unloaded. By the plugin ABI, the host may call a pass from
+// SAFETY: the tables that it points to are immutable and never unloaded. By the plugin ABI, the host may call a pass from
 // any thread, one call at a time unless the manifest declares it as thread-safe.
 unsafe impl Send for LoadedPass {}
 // SAFETY: as above.
@@ -84,15 +86,17 @@ pub struct LoadedOp {
     pub targets: &'static [&'static str],
 }
 
-/// The plugin of op definitions, for messages.
+/// The plugin of op definitions, for messages and calls.
 pub struct DefiningPlugin {
     /// The plugin's short name.
     pub name: String,
     /// The plugin's file, or built-in origin.
     pub origin: Origin,
+    /// The host that the plugin is attached to.
+    pub host: &'static abi::Host,
 }
 
-// SAFETY: the table that it points to is immutable and never unloaded. By the plugin ABI, definitions may be called
+// SAFETY: the tables that it points to are immutable and never unloaded. By the plugin ABI, definitions may be called
 // from any thread.
 unsafe impl Send for LoadedOp {}
 // SAFETY: as above.
@@ -105,9 +109,11 @@ pub struct LoadedInstrument {
     pub entry: abi::InstrumentEntry,
     /// The function that creates an instance.
     pub create: abi::CreateInstrument,
+    /// The host that the plugin is attached to.
+    pub host: &'static abi::Host,
 }
 
-// SAFETY: the table that it points to is immutable and never unloaded. By the plugin ABI, the host may create instances
+// SAFETY: the tables that it points to are immutable and never unloaded. By the plugin ABI, the host may create instances
 // on any thread.
 unsafe impl Send for LoadedInstrument {}
 // SAFETY: as above.
@@ -269,7 +275,7 @@ impl Plugin {
         let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
         let path = path.as_deref().and_then(Path::to_str);
         let table = table::call(entry, host, path.unwrap_or_default())?;
-        LoadedPlugin::new(&self.manifest, &self.origin, table)
+        LoadedPlugin::new(&self.manifest, &self.origin, table, host.get())
     }
 
     /// Rejects a file that changed since it was checked, unless its manifest is the same.
@@ -301,7 +307,12 @@ impl LoadedPlugin {
     }
 
     /// Pairs the entries of a table with a manifest, and rejects a table that disagrees with it.
-    fn new(manifest: &Arc<Manifest>, origin: &Origin, table: Table) -> Result<LoadedPlugin, Kind> {
+    fn new(
+        manifest: &Arc<Manifest>,
+        origin: &Origin,
+        table: Table,
+        host: &'static abi::Host,
+    ) -> Result<LoadedPlugin, Kind> {
         let Table {
             mut passes,
             mut ops,
@@ -329,7 +340,7 @@ impl LoadedPlugin {
                 return Err(Kind::TableMismatch(text));
             };
             check_pass(spec, &entry)?;
-            Ok(LoadedPass { entry })
+            Ok(LoadedPass { entry, host })
         };
         let loaded = manifest.passes.iter().map(take).collect::<Result<_, _>>()?;
         if let Some((name, _)) = passes.front() {
@@ -352,6 +363,7 @@ impl LoadedPlugin {
         let plugin: &'static DefiningPlugin = Box::leak(Box::new(DefiningPlugin {
             name: manifest.plugin.name.clone(),
             origin: origin.clone(),
+            host,
         }));
         let ops = ops.into_iter().zip(&manifest.ops);
         let ops = ops.map(|((name, entry), spec)| {
@@ -369,7 +381,7 @@ impl LoadedPlugin {
         Ok(LoadedPlugin {
             passes: loaded,
             ops: ops.collect::<Result<_, Kind>>()?,
-            instruments: loaded_instruments(manifest, &instruments)?,
+            instruments: loaded_instruments(manifest, &instruments, host)?,
         })
     }
 }
@@ -377,6 +389,7 @@ impl LoadedPlugin {
 fn loaded_instruments(
     manifest: &Manifest,
     table: &[(&str, abi::InstrumentEntry)],
+    host: &'static abi::Host,
 ) -> Result<Vec<LoadedInstrument>, Kind> {
     let declared = manifest.instruments.iter().map(|spec| spec.name.as_str());
     if !declared.eq(table.iter().map(|(name, _)| *name)) {
@@ -384,7 +397,11 @@ fn loaded_instruments(
         return Err(Kind::TableMismatch(text));
     }
     let loaded = table.iter().map(|&(name, entry)| match entry.create {
-        Some(create) => Ok(LoadedInstrument { entry, create }),
+        Some(create) => Ok(LoadedInstrument {
+            entry,
+            create,
+            host,
+        }),
         None => Err(Kind::Table(format!(
             "instrument `{name}` has no function `create`"
         ))),

@@ -118,7 +118,7 @@ pub(super) fn call(entry: abi::Entry, host: HostTable, path: &str) -> Result<Tab
 /// Returns the reason why a plugin rejects the host.
 fn reason(reason: abi::Str) -> String {
     match text(reason) {
-        Ok("") => "no reason given; it may support only one host per process".to_owned(),
+        Ok("") => "no reason given".to_owned(),
         Ok(text) => names::escaped(text.trim_end_matches('.')),
         Err(_) => "the reason is not UTF-8".to_owned(),
     }

@@ -390,13 +390,6 @@ impl ManifestPlugin {
                 supported: host_abi.major,
             });
         }
-        if self.abi.minor < abi::OLDEST_MINOR {
-            return Err(Kind::AbiTooOld {
-                got: self.abi,
-                host: host_abi,
-                oldest: abi::OLDEST_MINOR,
-            });
-        }
         if self.min_host.major != self.abi.major || self.min_host.minor > self.abi.minor {
             return Err(Kind::MinHost {
                 min_host: self.min_host,

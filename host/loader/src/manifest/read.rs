@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn schema_keys_match_the_keys_read() {
-        let plugin = "name = 'a'\nabi = '0.4'\nir = '0.1'\npanic = 'none'";
+        let plugin = "name = 'a'\nabi = '1.0'\nir = '1.0'\npanic = 'none'";
         check("plugin", plugin, plugin_in);
         let whole = format!("[plugin]\n{plugin}");
         check("", &whole, manifest_in);

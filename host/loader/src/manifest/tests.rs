@@ -9,8 +9,8 @@ use super::*;
 const PLUGIN: &str = "[plugin]
 name = \"acme\"
 version = \"1.2.0\"
-abi = \"0.4\"
-ir = \"0.1\"
+abi = \"1.0\"
+ir = \"1.0\"
 panic = \"unwind\"
 ";
 
@@ -41,7 +41,7 @@ fn invalid_manifests_are_rejected() {
 #[test]
 fn complete_manifest_is_parsed() {
     let text = format!(
-        "{PLUGIN}min_host = \"0.0\"
+        "{PLUGIN}min_host = \"1.0\"
 layout = \"0123abcd\"
 color = \"an unknown key is ignored\"
 [[pass]]
@@ -86,7 +86,7 @@ default = 3
 "
     );
     // The fingerprint may differ in another minor version.
-    let text = text.replace("abi = \"0.4\"", "abi = \"0.9\"");
+    let text = text.replace("abi = \"1.0\"", "abi = \"1.9\"");
     let manifest = Manifest::parse(&text).expect("a valid manifest");
     expect![[r#"
         {
@@ -95,9 +95,9 @@ default = 3
             "version": "1.2.0",
             "license": null,
             "homepage": null,
-            "abi": "0.9",
-            "min_host": "0.0",
-            "ir": "0.1",
+            "abi": "1.9",
+            "min_host": "1.0",
+            "ir": "1.0",
             "panic": "unwind",
             "layout": "0123abcd",
             "compiler": null
@@ -205,46 +205,39 @@ fn nesting_is_limited() {
 #[test]
 fn plugin_versions_are_checked() {
     for (abi, min_host, ir, expected) in [
-        ("0.4", "0.4", "0.1", "used"),
-        ("0.7", "0.4", "0.3", "used"),
-        ("0.4", "0.0", "0.0", "used"),
-        (
-            "0.3",
-            "0.1",
-            "0.1",
-            "unsupported plugin ABI 0.3, expected at least 0.4",
-        ),
-        (
-            "0.7",
-            "0.5",
-            "0.1",
-            "requires plugin ABI 0.5, but this passdock has 0.4; update passdock",
-        ),
-        (
-            "3.0",
-            "3.0",
-            "0.1",
-            "unsupported plugin ABI 3.0, expected 0.x",
-        ),
-        (
-            "0.4",
-            "0.5",
-            "0.1",
-            "`min_host` 0.5 in the manifest is newer than `abi` 0.4",
-        ),
+        ("1.0", "1.0", "1.0", "used"),
+        ("1.3", "1.0", "1.3", "used"),
         (
             "0.4",
             "0.4",
             "1.0",
-            "unsupported IR version 1.0, expected 0.x",
+            "unsupported plugin ABI 0.4, expected 1.x",
         ),
         (
-            "0.1.2",
-            "0.1",
-            "0.1",
-            "invalid `abi` in the manifest: expected `major.minor`, found `0.1.2`",
+            "1.7",
+            "1.5",
+            "1.0",
+            "requires plugin ABI 1.5, but this passdock has 1.0; update passdock",
         ),
-        ("99999999999.0", "0.1", "0.1", "expected `major.minor`"),
+        (
+            "1.0",
+            "1.5",
+            "1.0",
+            "`min_host` 1.5 in the manifest is newer than `abi` 1.0",
+        ),
+        (
+            "1.0",
+            "1.0",
+            "3.0",
+            "unsupported IR version 3.0, expected 1.x",
+        ),
+        (
+            "1.1.2",
+            "1.0",
+            "1.0",
+            "invalid `abi` in the manifest: expected `major.minor`, found `1.1.2`",
+        ),
+        ("99999999999.0", "1.0", "1.0", "expected `major.minor`"),
     ] {
         let text = format!(
             "[plugin]\nname = 'p'\nabi = '{abi}'\nmin_host = '{min_host}'\nir = '{ir}'\npanic = 'none'\n"
@@ -260,7 +253,7 @@ fn different_layout_fingerprint_is_rejected() {
     let error = Manifest::parse(&format!("{PLUGIN}layout = \"00000000\"\n"));
     let text = error.expect_err("a different layout").to_string();
     let host = format!("{:08x}", abi::LAYOUT);
-    let expected = format!("of ABI 0.4: expected fingerprint {host}, found 00000000");
+    let expected = format!("of ABI 1.0: expected fingerprint {host}, found 00000000");
     assert!(text.contains(&expected), "{text}");
     let same = format!("{PLUGIN}layout = \"{host}\"\n");
     assert!(Manifest::parse(&same).is_ok());
@@ -373,15 +366,15 @@ name = 'a.good'
 /// Each entry, and each child of a Sequential, may have the minimum host version that it needs.
 #[test]
 fn entries_that_need_a_newer_host_are_skipped() {
-    let newer = "min_host = '0.999'\n";
-    let child = "{ name = 'a.transform.New', min_host = '0.999' }";
+    let newer = "min_host = '1.999'\n";
+    let child = "{ name = 'a.transform.New', min_host = '1.999' }";
     let text = format!(
-        "[plugin]\nname = 'acme'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n\
+        "[plugin]\nname = 'acme'\nabi = '1.0'\nir = '1.0'\npanic = 'none'\n\
          [[pass]]\nname = 'a.transform.New'\nkind = 'odd'\n{newer}\
-         [[pass]]\nname = 'a.transform.Old'\nkind = 'module'\nmin_host = '0.4'\n\
+         [[pass]]\nname = 'a.transform.Old'\nkind = 'module'\nmin_host = '1.0'\n\
          [[sequential]]\nname = 'a.New'\npasses = []\n{newer}\
          [[sequential]]\nname = 'a.Child'\npasses = [{child}]\n\
-         [[sequential]]\nname = 'a.Old'\npasses = [{{ name = 'a.transform.Old', min_host = '0.4' }}]\n\
+         [[sequential]]\nname = 'a.Old'\npasses = [{{ name = 'a.transform.Old', min_host = '1.0' }}]\n\
          [[config]]\nkey = 'a.key'\n{newer}\
          [[op]]\nname = 'a.New'\n{newer}[[op]]\nname = 'a.Old'\n\
          [[instrument]]\nname = 'a.new'\n{newer}"
@@ -395,12 +388,12 @@ fn entries_that_need_a_newer_host_are_skipped() {
         .map(|s| format!("{} {}: {}", s.entry, s.name, s.unsupported))
         .collect();
     expect![[r#"
-        config a.key: plugin ABI 0.999
-        pass a.transform.New: plugin ABI 0.999
-        sequential a.New: plugin ABI 0.999
-        sequential a.Child: plugin ABI 0.999 of child `a.transform.New`
-        op a.New: plugin ABI 0.999
-        instrument a.new: plugin ABI 0.999"#]]
+        config a.key: plugin ABI 1.999
+        pass a.transform.New: plugin ABI 1.999
+        sequential a.New: plugin ABI 1.999
+        sequential a.Child: plugin ABI 1.999 of child `a.transform.New`
+        op a.New: plugin ABI 1.999
+        instrument a.new: plugin ABI 1.999"#]]
     .assert_eq(&skipped.join("\n"));
 }
 
@@ -434,7 +427,7 @@ fn unknown_panic_strategy_is_treated_as_abort() {
         ("unwind", PanicStrategy::Unwind),
         ("longjmp", PanicStrategy::Abort),
     ] {
-        let text = format!("[plugin]\nname = 'p'\nabi = '0.4'\nir = '0.1'\npanic = '{word}'\n");
+        let text = format!("[plugin]\nname = 'p'\nabi = '1.0'\nir = '1.0'\npanic = '{word}'\n");
         let manifest = Manifest::parse(&text).expect("a valid manifest");
         assert_eq!(manifest.plugin.panic, expected);
     }
@@ -446,8 +439,8 @@ fn unknown_keys_are_warnings() {
 colour = 1
 [plugin]
 name = 'acme'
-abi = '0.4'
-ir = '0.1'
+abi = '1.0'
+ir = '1.0'
 versoin = '1.0'
 panic = 'unwound'
 [[pass]]

@@ -17,10 +17,10 @@ fn nonzero_reserved_fields_are_rejected() {
         ],
     );
     // Skipped passes may use reserved fields.
-    parts.manifest += "min_host = \"0.999\"\n";
+    parts.manifest += "min_host = \"1.999\"\n";
     check_load(&parts, &expect!["[]"]);
     parts.passes = "{ NAME(PASS), 1, 0, 0, run, 0 }";
-    parts.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), 0, 0, 0, 7 }";
+    parts.table = "{ sizeof(Plugin), 7, passes, 1, sizeof(Pass), 0, 0, 0 }";
     check_load(
         &parts,
         &expect![

@@ -24,14 +24,14 @@ const C: &str = r#"
 typedef struct { const char *ptr; size_t len; } Str;
 typedef struct { Str name; uint32_t kind, reserved; void *state; void *fn, *module; } Pass;
 typedef struct {
-    uint32_t struct_size, pass_count;
+    uint32_t struct_size, reserved;
     const void *passes;
-    uint32_t pass_stride, op_stride;
+    uint32_t pass_count, pass_stride;
     const void *ops;
-    uint32_t op_count, reserved;
+    uint32_t op_count, op_stride;
 } Plugin;
 typedef struct { uint32_t struct_size, reserved; Str path, reason; } Attach;
-static uint32_t run(void *s, void *c, void *f, void *m) { (void)s; (void)c; (void)f; (void)m; return 0; }
+static uint32_t run(void *h, void *s, void *c, void *f, void *m) { (void)h; (void)s; (void)c; (void)f; (void)m; return 0; }
 #define NAME(text) { text, sizeof(text) - 1 }
 "#;
 
@@ -46,9 +46,9 @@ struct Parts {
 
 fn parts(pass: &str) -> Parts {
     Parts {
-        manifest: manifest("0.4", pass),
+        manifest: manifest("1.0", pass),
         passes: "{ NAME(PASS), 1, 0, 0, run, 0 }",
-        table: "{ sizeof(Plugin), 1, passes, sizeof(Pass), 0, 0, 0, 0 }",
+        table: "{ sizeof(Plugin), 0, passes, 1, sizeof(Pass), 0, 0, 0 }",
         entry: "return &plugin;",
         more: format!("#define PASS \"{pass}\"\n"),
     }
@@ -56,7 +56,7 @@ fn parts(pass: &str) -> Parts {
 
 fn manifest(abi: &str, pass: &str) -> String {
     format!(
-        "[plugin]\nname = \"c\"\nabi = \"{abi}\"\nir = \"0.1\"\npanic = \"none\"\n\
+        "[plugin]\nname = \"c\"\nabi = \"{abi}\"\nir = \"1.0\"\npanic = \"none\"\n\
          [[pass]]\nname = \"{pass}\"\nkind = \"function\"\n"
     )
 }
@@ -68,9 +68,9 @@ impl Parts {
             "{C}{}\n\
              static const Pass passes[] = {{ {} }};\n\
              static const Plugin plugin = {};\n\
-             const void *passdock_plugin_v0(const void *host, Attach *attach) {{\n\
+             const void *passdock_plugin_v1(const void *host, Attach *attach) {{\n\
              (void)host; (void)attach; {} }}\n\
-             const char passdock_manifest_v0[] = \"{manifest}\";\n",
+             const char passdock_manifest_v1[] = \"{manifest}\";\n",
             self.more, self.passes, self.table, self.entry,
         )
     }
@@ -166,20 +166,20 @@ fn malformed_tables_are_rejected_with_a_reason() {
             p.entry = "return (const char *)&plugin + 1;"
         }),
         ("a table of three bytes", |p| {
-            p.table = "{ 3, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"
+            p.table = "{ 3, 0, passes, 1, sizeof(Pass), 0, 0, 0 }"
         }),
         ("a table of four GB", |p| {
-            p.table = "{ 0xDEADBEEF, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"
+            p.table = "{ 0xDEADBEEF, 0, passes, 1, sizeof(Pass), 0, 0, 0 }"
         }),
         ("a null list of passes", |p| {
-            p.table = "{ sizeof(Plugin), 1, 0, sizeof(Pass), 0, 0, 0, 0 }"
+            p.table = "{ sizeof(Plugin), 0, 0, 1, sizeof(Pass), 0, 0, 0 }"
         }),
         ("passes of three bytes", |p| {
-            p.table = "{ sizeof(Plugin), 1, passes, 3, 0, 0, 0, 0 }"
+            p.table = "{ sizeof(Plugin), 0, passes, 1, 3, 0, 0, 0 }"
         }),
         (
             "too many passes",
-            |p| p.table = "{ sizeof(Plugin), 4000000000u, passes, sizeof(Pass), 0, 0, 0, 0 }",
+            |p| p.table = "{ sizeof(Plugin), 0, passes, 4000000000u, sizeof(Pass), 0, 0, 0 }",
         ),
         ("a table without the manifest's pass", |p| {
             p.table = "{ sizeof(Plugin), 0, 0, 0, 0, 0, 0, 0 }"
@@ -202,11 +202,11 @@ fn malformed_tables_are_rejected_with_a_reason() {
         ("a pass that the manifest lacks", |p| {
             p.passes =
                 "{ NAME(PASS), 1, 0, 0, run, 0 }, { NAME(\"c.transform.More\"), 1, 0, 0, run, 0 }";
-            p.table = "{ sizeof(Plugin), 2, passes, sizeof(Pass), 0, 0, 0, 0 }";
+            p.table = "{ sizeof(Plugin), 0, passes, 2, sizeof(Pass), 0, 0, 0 }";
         }),
         ("an op without a name", |p| {
             p.more.push_str("static const char op[128];\n");
-            p.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), 96, op, 1, 0 }";
+            p.table = "{ sizeof(Plugin), 0, passes, 1, sizeof(Pass), op, 1, 96 }";
         }),
     ];
     let parts = cases.iter().map(|(title, change)| {
@@ -221,16 +221,16 @@ fn malformed_tables_are_rejected_with_a_reason() {
 #[test]
 fn longer_records_of_newer_minor_are_read() {
     let mut parts = parts("c.transform.One");
-    parts.manifest = manifest("0.9", "c.transform.One")
+    parts.manifest = manifest("1.9", "c.transform.One")
         + "[[pass]]\nname = \"c.transform.Two\"\nkind = \"function\"\n";
     parts.manifest = parts
         .manifest
-        .replace("abi = \"0.9\"", "abi = \"0.9\"\nmin_host = \"0.4\"");
+        .replace("abi = \"1.9\"", "abi = \"1.9\"\nmin_host = \"1.0\"");
     parts.more += "typedef struct { Pass known; uint64_t newer[5]; } Longer;\n\
         static const Longer longer[] = {\n\
         { { NAME(\"c.transform.One\"), 1, 0, 0, run, 0 }, { 1, 2, 3, 4, 5 } },\n\
         { { NAME(\"c.transform.Two\"), 1, 0, 0, run, 0 }, { 1, 2, 3, 4, 5 } } };\n";
-    parts.table = "{ sizeof(Plugin), 2, longer, sizeof(Longer), 0, 0, 0, 0 }";
+    parts.table = "{ sizeof(Plugin), 0, longer, 2, sizeof(Longer), 0, 0, 0 }";
     check_load(
         &parts,
         &expect![
@@ -246,7 +246,7 @@ fn pass_of_unknown_kind_is_skipped() {
     parts.manifest += "[[pass]]\nname = \"c.transform.Shade\"\nkind = \"shader\"\n";
     parts.passes =
         "{ NAME(\"c.transform.Shade\"), 9, 0, 0, run, 0 }, { NAME(PASS), 1, 0, 0, run, 0 }";
-    parts.table = "{ sizeof(Plugin), 2, passes, sizeof(Pass), 0, 0, 0, 0 }";
+    parts.table = "{ sizeof(Plugin), 0, passes, 2, sizeof(Pass), 0, 0, 0 }";
     check_load(
         &parts,
         &expect![[r#"[pass c.transform.One of `DIR/plugin.so`]"#]],
@@ -305,11 +305,11 @@ fn instruments_of_table_match_the_manifest() {
         parts.manifest += "[[instrument]]\nname = \"c.watch\"\n";
         parts.more += "typedef struct { Str name; void *state, *create, *more[8]; } Instrument;\n\
             typedef struct { Plugin first; const void *instruments; uint32_t count, stride; } Newer;\n\
-            static uint32_t create(void *s, void *c, void **o) { (void)s; (void)c; *o = 0; return 0; }\n";
+            static uint32_t create(void *h, void *s, void *c, void **o) { (void)h; (void)s; (void)c; *o = 0; return 0; }\n";
         parts.more += &format!(
             "static const Instrument all[] = {{ {instruments} }};\n\
              static const Pass one[] = {{ {{ NAME(PASS), 1, 0, 0, run, 0 }} }};\n\
-             static const Newer newer = {{ {{ {size}, 1, one, sizeof(Pass), 0, 0, 0, 0 }}, all, 1, {stride} }};\n"
+             static const Newer newer = {{ {{ {size}, 0, one, 1, sizeof(Pass), 0, 0, 0 }}, all, 1, {stride} }};\n"
         );
         parts.entry = "(void)plugin; (void)create; return &newer;";
         (title, parts)
@@ -343,8 +343,7 @@ fn other_abi_major_is_rejected_without_running_code() {
         return;
     }
     let error = Plugin::open(&lib).expect_err("another major").to_string();
-    expect!["cannot load plugin `DIR/plugin.so`: unsupported plugin ABI 7.0, expected 0.x; build the plugin against \
-            passdock-plugin-api for ABI 0, or use a passdock of ABI 7"]
+    expect!["cannot load plugin `DIR/plugin.so`: unsupported plugin ABI 7.0, expected 1.x; build the plugin against passdock-plugin-api for ABI 1, or use a passdock of ABI 7"]
     .assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
     assert!(!marker.exists());
 }
@@ -513,8 +512,7 @@ fn libraries_without_plugin_symbols_are_reported() {
     loaded.expect("the directory is there");
     let error = registry.get_pass("a.transform.B").map(drop);
     let notes = error.expect_err("missing").notes.join("\n");
-    expect!["cannot load plugin `DIR/old.so`: missing symbol `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in \
-            the library's crate, or in C define the symbol with default visibility"]
+    expect!["cannot load plugin `DIR/old.so`: missing symbol `passdock_manifest_v1`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"]
     .assert_eq(&notes.replace(&dir.path().display().to_string(), "DIR"));
 }
 
@@ -540,7 +538,7 @@ fn missing_directory_is_an_error_if_required() {
     );
 }
 
-/// Plugin files that the SDK and gcc built for ABI version 0.3.
+/// Plugin files that the SDK and gcc built for ABI version 0.3, before the first stable one.
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn plugins_of_old_abi_are_rejected_from_the_manifest() {
@@ -550,10 +548,8 @@ fn plugins_of_old_abi_are_rejected_from_the_manifest() {
         let error = loaded.expect_err("an old plugin").to_string();
         error.replace(&folder.display().to_string(), "DIR")
     };
-    expect!["cannot load plugin `DIR/hello_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build \
-            the plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"]
+    expect!["cannot load plugin `DIR/hello_pass-abi-0.3.so`: symbol `passdock_plugin_v0` is from another major version of the plugin ABI, expected `passdock_plugin_v1`; build the plugin against passdock-plugin-api for ABI 1"]
     .assert_eq(&error_of("hello_pass-abi-0.3.so"));
-    expect!["cannot load plugin `DIR/c_pass-abi-0.3.so`: unsupported plugin ABI 0.3, expected at least 0.4; build the \
-            plugin against the passdock-plugin-api of ABI 0.4, or use a passdock of ABI 0.3"]
+    expect!["cannot load plugin `DIR/c_pass-abi-0.3.so`: symbol `passdock_plugin_v0` is from another major version of the plugin ABI, expected `passdock_plugin_v1`; build the plugin against passdock-plugin-api for ABI 1"]
     .assert_eq(&error_of("c_pass-abi-0.3.so"));
 }

@@ -43,7 +43,7 @@ fn extension_must_not_repeat_the_definition() {
         parts.manifest += "[[op]]\nname = \"onnx.Relu\"\nextends = true\n";
         let ops = format!("{{ .name = NAME(\"onnx.Relu\"), .since = 1, {entry} }}");
         parts.more += &format!("{OP}\nstatic const Op ops[] = {{ {ops} }};\n");
-        parts.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), sizeof(Op), ops, 1, 0 }";
+        parts.table = "{ sizeof(Plugin), 0, passes, 1, sizeof(Pass), ops, 1, sizeof(Op) }";
         check_load(&parts, expected);
     };
     check(

@@ -50,7 +50,7 @@ pub(crate) const REJECTING: sdk::StaticPlugin = {
         std::ptr::null()
     }
     let manifest = b"[plugin]\n\
-            name = 'gone'\nversion = '1.0.0'\nabi = '0.4'\nmin_host = '0.4'\nir = '0.1'\npanic = 'unwind'\n\
+            name = 'gone'\nversion = '1.0.0'\nabi = '1.0'\nmin_host = '1.0'\nir = '1.0'\npanic = 'unwind'\n\
             [[pass]]\nname = 'gone.transform.Gone'\nkind = 'module'\n\
             [[op]]\nname = 'onnx.Relu'\nsince = 1\n\0";
     // SAFETY: an entry that always returns null is valid.

@@ -59,8 +59,6 @@ impl Drop for Bomb {
 }
 
 impl sdk::Analysis for Bomb {
-    const NAME: &'static str = "bomb";
-
     fn compute(_: &sdk::Function, _: &sdk::PassContext) -> Result<Bomb, sdk::PassError> {
         Ok(Bomb)
     }

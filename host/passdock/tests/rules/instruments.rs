@@ -105,7 +105,7 @@ fn load_error_is_attributed_to_the_using_instrument() {
     let failed = failed.unwrap_err();
     expect![["
         Error in pass p: instrument `watching.asks` of plugin `watching` (built in) failed in run_before_pass: \
-          cannot load plugin `gone` (built in): the plugin rejected the host (ABI 0.4, IR 0.1): it has no license \
+          cannot load plugin `gone` (built in): the plugin rejected the host (ABI 1.0, IR 1.0): it has no license \
           (the plugin defines `onnx.Relu`)
         []"]].assert_eq(&format!("{failed}\n{:?}", failed.notes));
 }

@@ -42,7 +42,7 @@ fn unloadable_plugin_is_rejected_before_the_run() {
     let rejected = registry.get_pass("gone.transform.Gone").unwrap();
     let entries = [log.pass(info("first")), rejected];
     let cx = context.build().unwrap();
-    expect!["cannot load plugin `gone` (built in): the plugin rejected the host (ABI 0.4, IR 0.1): it has no license \
+    expect!["cannot load plugin `gone` (built in): the plugin rejected the host (ABI 1.0, IR 1.0): it has no license \
             (pass `gone.transform.Gone` requires it)"].assert_eq(&error(
         cx.scope(|_| Sequential::new(entries).call(module())),
     ));

@@ -14,7 +14,7 @@ fn plugin(name: &str, manifest: &str) -> sdk::StaticPlugin {
         panic!("the plugin was loaded");
     }
     let text = format!(
-        "[plugin]\nname = '{name}'\nabi = '0.4'\nir = '0.1'\npanic = 'none'\n{manifest}\n\0"
+        "[plugin]\nname = '{name}'\nabi = '1.0'\nir = '1.0'\npanic = 'none'\n{manifest}\n\0"
     );
     // SAFETY: the entry is never called.
     unsafe { sdk::StaticPlugin::new(never_loaded, text.into_bytes().leak()) }

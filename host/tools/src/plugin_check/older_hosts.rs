@@ -1,6 +1,5 @@
 //! The check of a plugin in hosts with an older ABI.
 
-use passdock_abi as abi;
 use passdock_core::{ErrorKind, PassError, boundary};
 
 use super::subject::Subject;
@@ -10,7 +9,7 @@ use super::{CheckResult, instruments, ops, passes};
 /// `min_host`, and it has no extensions.
 pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckResult {
     let min_host = subject.plugin.manifest().plugin.min_host;
-    let Some(host) = boundary::older_host(min_host.minor.max(abi::OLDEST_MINOR)) else {
+    let Some(host) = boundary::older_host(min_host.minor) else {
         let reason = format!("cannot emulate a host with ABI {min_host}");
         return CheckResult::skipped(reason);
     };

@@ -3,13 +3,11 @@
 #ifndef PASSDOCK_HOST_H
 #define PASSDOCK_HOST_H
 
-#include "view.h"
+#include "analysis.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct passdock_host passdock_host;
 
 /* Interned strings of a module. These functions may be called on any thread. */
 typedef struct passdock_symbol_api {
@@ -422,9 +420,6 @@ typedef struct passdock_context_api {
     /* Sets the reason for a following status FAILED, PANICKED or CONFIG. The host copies it. If
      * the pass calls it several times, the last one counts. */
     void (*fail)(passdock_context *context, const passdock_failure *failure);
-    /* Returns the innermost context of the calling thread, or null outside a pass. It is valid
-     * until the pass that calls this function returns. */
-    passdock_context *(*current)(const passdock_host *host);
     /* Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind
      * MODULE. Returns NOT_FOUND if no pass has that name. */
     passdock_status (*find_pass)(const passdock_context *context, passdock_str name,
@@ -629,6 +624,7 @@ struct passdock_host {
     const passdock_context_api *context;        /* the context of a running pass */
     const passdock_op_api *ops;                 /* queries to op definitions */
     const passdock_definition_api *definitions; /* results of op definitions */
+    const passdock_analysis_api *analyses;      /* analyses of functions */
     /* Returns an optional extension of the host by its id, or null if the host doesn't have it.
      * The extension is valid as long as the process runs. May be called on any thread. */
     const void *(*get_extension)(const passdock_host *host, passdock_str id);

@@ -15,7 +15,7 @@
  *  Context    Valid until the function returns. `option` returns the instrument's options, `emit` reports
  *             a diagnostic (an error makes the callback fail), and `fail` sets the error message for a
  *             status other than OK. `opt_level`, `config`, `find_pass` and `host_version` work as in a
- *             pass. In `run_before_pass`, `run_after_pass` and `pass_failed`, `current` is this context.
+ *             pass.
  *  Module     Read-only, and valid until the function returns. It is the module before the pass, in
  *             `run_after_pass` the module after it. In `pass_failed` it is the module before the pass,
  *             which the host restored. Edits are rejected.
@@ -45,10 +45,12 @@ typedef struct passdock_pass_info {
 } passdock_pass_info;
 
 /* Called before the context is entered or after it is left. */
-typedef passdock_status (*passdock_watch_context)(void *instance, passdock_context *context);
+typedef passdock_status (*passdock_watch_context)(const passdock_host *host, void *instance,
+                                                  passdock_context *context);
 
 /* Called before a pass runs, after it ran, or after it failed. */
-typedef passdock_status (*passdock_watch_pass)(void *instance, passdock_context *context,
+typedef passdock_status (*passdock_watch_pass)(const passdock_host *host, void *instance,
+                                               passdock_context *context,
                                                const passdock_module_ref *module,
                                                const passdock_pass_info *pass);
 
@@ -59,24 +61,26 @@ typedef struct passdock_instrument_entry {
     void *state;
     /* Creates an instance, which the host passes to the other functions. The instance may be
      * null if the instrument has no state. */
-    passdock_status (*create)(void *state, passdock_context *context, void **out);
-    /* Destroys an instance, after which the host makes no call on it. The only available context
-     * is `current`, to report an error with `fail`: the run then fails. */
-    void (*destroy)(void *instance);
+    passdock_status (*create)(const passdock_host *host, void *state, passdock_context *context,
+                              void **out);
+    /* Destroys an instance, after which the host makes no call on it. To report an error, it
+     * calls `fail` of the context: the run then fails. */
+    void (*destroy)(const passdock_host *host, void *instance, passdock_context *context);
     passdock_watch_context enter_pass_ctx; /* called before the context is entered */
     passdock_watch_context exit_pass_ctx;  /* called after the context is left */
     /* Decides whether a pass runs. `*out` is initially 1; set it to 0 to skip the pass. All
      * instruments are called, even if one of them skips the pass. The host doesn't call it for
      * passes in `required_pass` of the context. */
-    passdock_status (*should_run)(void *instance, passdock_context *context,
-                                  const passdock_module_ref *module,
+    passdock_status (*should_run)(const passdock_host *host, void *instance,
+                                  passdock_context *context, const passdock_module_ref *module,
                                   const passdock_pass_info *pass, uint32_t *out);
     passdock_watch_pass run_before_pass; /* called before the pass runs */
     passdock_watch_pass run_after_pass;  /* called after the pass succeeded */
     passdock_watch_pass pass_failed;     /* called after the pass failed */
     /* Returns the report, or an empty string. The string belongs to the plugin and must be valid
      * until the next call on the instance. */
-    passdock_status (*report)(void *instance, passdock_context *context, passdock_str *out);
+    passdock_status (*report)(const passdock_host *host, void *instance, passdock_context *context,
+                              passdock_str *out);
 } passdock_instrument_entry;
 
 #ifdef __cplusplus

@@ -30,22 +30,29 @@ extern "C" {
 #define PASSDOCK_IN_SECTION
 #endif
 
-/* Returns the plugin's table for this host. If the plugin rejects the host, it returns null and sets
- * `attach->reason`.
+/* Returns the plugin's table. If the plugin rejects the host, it returns null and sets `attach->reason`.
  *
  * The host calls it before any other function of the plugin, on any thread, one call at a time. Several
  * hosts may share a process and the library, for example a program and a Python module in it; they may
- * call it concurrently. A second call with the same host returns the same table. A plugin that supports
- * only one host rejects others.
+ * call it concurrently. As each callback gets the host that calls, one constant table serves all hosts.
  *
  * The function may only call `get_extension` of the host. `attach` is valid until it returns. It must
  * not refer to itself by name: in a program that exports symbols, the name may resolve to another
  * function. */
-PASSDOCK_EXPORT const passdock_plugin *passdock_plugin_v0(const passdock_host *host,
+PASSDOCK_EXPORT const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
                                                           passdock_attach *attach);
 
+/* Defines the entry function, which returns a constant table: PASSDOCK_ENTRY(plugin); */
+#define PASSDOCK_ENTRY(table)                                                                      \
+    const passdock_plugin *passdock_plugin_v1(const passdock_host *host, passdock_attach *attach) { \
+        (void)host;                                                                                \
+        (void)attach;                                                                              \
+        return &(table);                                                                           \
+    }                                                                                              \
+    struct passdock_plugin
+
 /* The manifest: TOML text with a terminating NUL, at most 1 MiB. */
-extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
+extern PASSDOCK_EXPORT const char passdock_manifest_v1[];
 
 #define PASSDOCK_TEXT_OF(x) #x
 #define PASSDOCK_TEXT(x) PASSDOCK_TEXT_OF(x)
@@ -58,11 +65,11 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 /* Like PASSDOCK_MANIFEST, with the effect of a panic or exception: "none" (there are none), "unwind" (the
  * plugin catches it and returns PANICKED) or "abort" (it terminates the process). */
 #define PASSDOCK_MANIFEST_OF(name, version, panic, passes)                                         \
-    PASSDOCK_IN_SECTION const char passdock_manifest_v0[] =                                        \
+    PASSDOCK_IN_SECTION const char passdock_manifest_v1[] =                                        \
         "[plugin]\nname = \"" name "\"\nversion = \"" version "\"\n"                               \
         "abi = \"" PASSDOCK_TEXT(PASSDOCK_ABI_MAJOR) "." PASSDOCK_TEXT(PASSDOCK_ABI_MINOR) "\"\n"  \
         "min_host = \"" PASSDOCK_TEXT(PASSDOCK_ABI_MAJOR) "."                                      \
-        PASSDOCK_TEXT(PASSDOCK_TARGET_MINOR) "\"\n"                                                \
+        PASSDOCK_TEXT(PASSDOCK_MIN_HOST_MINOR) "\"\n"                                                \
         "ir = \"" PASSDOCK_TEXT(PASSDOCK_IR_MAJOR) "." PASSDOCK_TEXT(PASSDOCK_IR_MINOR) "\"\n"     \
         "panic = \"" panic "\"\n" passes
 

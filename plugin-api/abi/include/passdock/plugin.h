@@ -20,13 +20,14 @@ typedef struct passdock_pass_entry {
     /* Runs a function or prim-function pass on one function; null for a module pass. `module` is
      * the read-only module before the pass. It may be null if the host has none. Returns OK; or
      * FAILED, CONFIG or PANICKED after a call of `fail` with the reason. */
-    passdock_status (*run_function)(void *state, passdock_context *context,
+    passdock_status (*run_function)(const passdock_host *host, void *state,
+                                    passdock_context *context,
                                     const passdock_function_ref *function,
                                     const passdock_module_ref *module);
     /* Runs a module pass; null for other passes. `module` is the module to edit. The statuses
      * are those of `run_function`. */
-    passdock_status (*run_module)(void *state, passdock_context *context,
-                                  const passdock_module_ref *module);
+    passdock_status (*run_module)(const passdock_host *host, void *state,
+                                  passdock_context *context, const passdock_module_ref *module);
 } passdock_pass_entry;
 
 /* A function of an op definition, called for one op. `function` is read-only and valid until the
@@ -35,7 +36,8 @@ typedef struct passdock_pass_entry {
  * It returns OK after it set its results with the functions of passdock_definition_api, or
  * NOT_FOUND if there are none. To reject the op, it calls `reject` with the reason and returns
  * REJECTED. */
-typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *call,
+typedef passdock_status (*passdock_op_fn)(const passdock_host *host, void *state,
+                                          passdock_op_call *call,
                                           const passdock_function_ref *function, passdock_op_id op);
 
 /* Traits: facts about each op of a definition's name. DEFINED, FOLDS, DECOMPOSES, AMBIGUOUS,
@@ -146,13 +148,13 @@ typedef struct passdock_plugin passdock_plugin;
 /* A plugin's table. Valid as long as the library is loaded. */
 struct passdock_plugin {
     uint32_t struct_size;
-    uint32_t pass_count;               /* the number of passes */
+    uint32_t reserved;
     const passdock_pass_entry *passes; /* the passes, `pass_stride` bytes apart */
+    uint32_t pass_count;               /* the number of passes */
     uint32_t pass_stride;              /* bytes from one pass to the next */
-    uint32_t op_stride;                /* bytes from one passdock_op_entry to the next */
     const passdock_op_entry *ops;      /* the op definitions, `op_stride` bytes apart */
     uint32_t op_count;                 /* the number of op definitions */
-    uint32_t reserved;
+    uint32_t op_stride;                /* bytes from one passdock_op_entry to the next */
     /* The instruments, `instrument_stride` bytes apart. */
     const passdock_instrument_entry *instruments;
     uint32_t instrument_count;  /* the number of instruments */

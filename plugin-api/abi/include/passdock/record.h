@@ -12,23 +12,27 @@ extern "C" {
 
 /* The version of the layout (records, tables, symbols); plugins and hosts of different majors
  * are incompatible. */
-#define PASSDOCK_ABI_MAJOR 0
-#define PASSDOCK_ABI_MINOR 4        /* the number of additions within the major version */
-#define PASSDOCK_ABI_OLDEST_MINOR 4 /* the oldest compatible minor version of this major version */
+#define PASSDOCK_ABI_MAJOR 1
+#define PASSDOCK_ABI_MINOR 0 /* the number of additions within the major version */
 /* The IR version: the meaning of built-in op names, kinds and invariants. */
-#define PASSDOCK_IR_MAJOR 0
-#define PASSDOCK_IR_MINOR 1 /* the number of additions within the major version of the IR */
+#define PASSDOCK_IR_MAJOR 1
+#define PASSDOCK_IR_MINOR 0 /* the number of additions within the major version of the IR */
 
-/* The minor version of the oldest host that a plugin supports. The default is that of this header. A plugin
- * that checks PASSDOCK_HAS before it uses newer functions may define an older one before it includes this
- * header. */
+/* The minor version whose functions and fields this header declares. The default is 0, so a plugin that is
+ * built with a newer header still loads in every host. Define a newer one before you include this header to
+ * use what it added. */
 #ifndef PASSDOCK_TARGET_MINOR
-#define PASSDOCK_TARGET_MINOR PASSDOCK_ABI_MINOR
+#define PASSDOCK_TARGET_MINOR 0
 #endif
-#if PASSDOCK_TARGET_MINOR < PASSDOCK_ABI_OLDEST_MINOR
-#error "PASSDOCK_TARGET_MINOR is older than PASSDOCK_ABI_OLDEST_MINOR: such a host rejects plugins of this header"
-#elif PASSDOCK_TARGET_MINOR > PASSDOCK_ABI_MINOR
+/* The minor version of the oldest host that loads the plugin: `min_host` in the manifest. A plugin that checks
+ * PASSDOCK_HAS and PASSDOCK_REACHES before it uses what is newer may define an older one. */
+#ifndef PASSDOCK_MIN_HOST_MINOR
+#define PASSDOCK_MIN_HOST_MINOR PASSDOCK_TARGET_MINOR
+#endif
+#if PASSDOCK_TARGET_MINOR > PASSDOCK_ABI_MINOR
 #error "PASSDOCK_TARGET_MINOR is newer than this header: use the header of that version"
+#elif PASSDOCK_MIN_HOST_MINOR > PASSDOCK_TARGET_MINOR
+#error "PASSDOCK_MIN_HOST_MINOR is newer than PASSDOCK_TARGET_MINOR, which is all that the plugin uses"
 #endif
 
 /* `major.minor`. Two sides with the same major version are compatible, and both use the smaller

@@ -435,7 +435,6 @@ option,
 config,
 emit,
 fail,
-current,
 find_pass,
 last_error,
 may_rewrite,
@@ -487,6 +486,7 @@ modules,
 context,
 ops,
 definitions,
+analyses,
 get_extension,
 }
 Liveness "passdock_liveness" {
@@ -576,13 +576,13 @@ target_count,
 }
 Plugin "passdock_plugin" {
 struct_size,
-pass_count,
+reserved,
 passes,
+pass_count,
 pass_stride,
-op_stride,
 ops,
 op_count,
-reserved,
+op_stride,
 instruments,
 instrument_count,
 instrument_stride,
@@ -599,7 +599,6 @@ reason,
 constants! {
 PASSDOCK_ABI_MAJOR = abi::ABI_MAJOR;
 PASSDOCK_ABI_MINOR = abi::ABI_MINOR;
-PASSDOCK_ABI_OLDEST_MINOR = abi::ABI_OLDEST_MINOR;
 PASSDOCK_IR_MAJOR = abi::IR_MAJOR;
 PASSDOCK_IR_MINOR = abi::IR_MINOR;
 PASSDOCK_OK = abi::Status::OK.0;

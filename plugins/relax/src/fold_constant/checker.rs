@@ -16,8 +16,6 @@ pub(super) struct ConstantChecker {
 }
 
 impl Analysis for ConstantChecker {
-    const NAME: &'static str = "relax.constant_checker";
-
     fn compute(f: &Function, _cx: &PassContext) -> Result<ConstantChecker, PassError> {
         let effects = f.effects()?;
         let decided = ["onnx.If", "if", "onnx.Loop"].map(|name| f.find_symbol(name));

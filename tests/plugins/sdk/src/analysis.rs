@@ -18,8 +18,6 @@ impl Drop for Ops {
 }
 
 impl Analysis for Ops {
-    const NAME: &'static str = "ops";
-
     fn compute(f: &Function, _cx: &PassContext) -> Result<Ops, PassError> {
         ALIVE.fetch_add(1, Ordering::Relaxed);
         Ok(Ops(f.iter().count()))

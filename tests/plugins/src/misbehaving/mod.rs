@@ -94,8 +94,6 @@ impl Drop for Bomb {
 }
 
 impl Analysis for Bomb {
-    const NAME: &'static str = "bomb";
-
     fn compute(_f: &Function, _cx: &PassContext) -> Result<Bomb, PassError> {
         Ok(Bomb)
     }

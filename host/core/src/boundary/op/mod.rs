@@ -112,7 +112,10 @@ impl<'c> OpCall<'c> {
             .enter();
         // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The call and the
         // reference live until it returns.
-        let status = unsafe { function(definition.entry.state, handle, &reference, self.op) };
+        let status = unsafe {
+            let (host, state) = (definition.plugin.host, definition.entry.state);
+            function(host, state, handle, &reference, self.op)
+        };
         entered.leave();
         self.session.with(|state| {
             // A definition can't have edited. If the host panicked, the session stays broken.

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::gate::Session;
 use super::rewrites::Rewrites;
-use super::{CURRENT, ContextSession, ModuleSession, SessionBase, input};
+use super::{ContextSession, ModuleSession, SessionBase, input};
 use crate::analyses::SharedNames;
 use crate::error::PassError;
 
@@ -321,11 +321,6 @@ impl ContextSession<'_> {
         self.frame.rewrote(rule);
         Ok(())
     }
-}
-
-/// `ContextApi::current`.
-pub(in crate::boundary) unsafe extern "C" fn current(_: *const abi::Host) -> *mut abi::Context {
-    CURRENT.get()
 }
 
 /// Converts a severity to the host's, and returns whether it is known. An unknown severity becomes the next milder one.

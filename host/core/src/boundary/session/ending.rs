@@ -4,6 +4,7 @@
 use std::ptr;
 use std::sync::{Arc, Mutex};
 
+use passdock_abi as abi;
 use passdock_crash::caught;
 use passdock_diagnostic::Diagnostic;
 
@@ -71,13 +72,13 @@ impl Drop for List {
     }
 }
 
-/// Calls a plugin's destructor, and returns the failure that it reported.
-pub(in crate::boundary) fn free(call: impl FnOnce()) -> Option<CallFailure> {
+/// Calls a plugin's destructor with a context, and returns the failure that it reported.
+pub(in crate::boundary) fn free(call: impl FnOnce(*mut abi::Context)) -> Option<CallFailure> {
     let options = ConfigValue::default();
     let context = ContextSession::new(&Nothing, &options);
     {
         let _entered = context.enter(ptr::null(), ptr::null());
-        call();
+        call(context.handle());
     }
     let failure = context.take_failure()?;
     Some(CallFailure {

@@ -17,6 +17,7 @@ use passdock_ir::{CacheKey, Edit, EditFailure};
 use passdock_loader::OpDefs;
 
 use crate::analyses::{self, Operators, SharedNames};
+use crate::boundary::host;
 use crate::boundary::session::context::CallFailure;
 use crate::boundary::session::ending::Endings;
 use crate::boundary::session::{FunctionState, ending, gate, input, with_current};
@@ -88,7 +89,7 @@ impl Drop for Foreign {
             let plugin = cached_by.and_then(|cached_by| cached_by.plugin.as_deref());
             let entered = cached_by.map(|_| Callee::new(CallKind::Pass, pass, plugin).enter());
             // SAFETY: the plugin's destructor and data, called once. Libraries aren't unloaded.
-            let failure = ending::free(|| unsafe { drop(self.data) });
+            let failure = ending::free(|context| unsafe { drop(host().get(), context, self.data) });
             if let Some(entered) = entered {
                 entered.leave();
             }

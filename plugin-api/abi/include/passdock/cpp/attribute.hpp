@@ -5,7 +5,7 @@
 #include "base.hpp"
 
 namespace passdock {
-inline namespace v0_4 {
+inline namespace v1_0 {
 namespace detail {
 
 /* Returns the symbol of a string, and interns the string if it is new. */
@@ -237,7 +237,7 @@ private:
     std::vector<uint32_t> ids_;
 };
 
-} // namespace v0_4
+} // namespace v1_0
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_ATTRIBUTE_HPP */

@@ -28,9 +28,9 @@ namespace passdock {
 /* Plugins that were built with different versions of this header may be in one process, so their inline
  * functions must have different names. For the same reason no inline function here has a static
  * variable. */
-inline namespace v0_4 {
+inline namespace v1_0 {
 
-static_assert(PASSDOCK_ABI_MAJOR == 0 && PASSDOCK_ABI_MINOR == 4,
+static_assert(PASSDOCK_ABI_MAJOR == 1 && PASSDOCK_ABI_MINOR == 0,
               "the namespace contains the ABI version: rename it in all of passdock/cpp");
 
 /* The id of one kind of entity. It is false if it is NONE. */
@@ -237,7 +237,7 @@ inline std::vector<passdock_dim> dims(const std::vector<int64_t> &shape) {
     return made;
 }
 
-} // namespace v0_4
+} // namespace v1_0
 } // namespace passdock
 
 template <class Kind>

@@ -6,7 +6,7 @@
 #include "function.hpp"
 
 namespace passdock {
-inline namespace v0_4 {
+inline namespace v1_0 {
 
 /* The value of an option or config field. Valid as long as the context. */
 class setting {
@@ -378,7 +378,7 @@ private:
     passdock_context *handle_;
 };
 
-} // namespace v0_4
+} // namespace v1_0
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_CONTEXT_HPP */

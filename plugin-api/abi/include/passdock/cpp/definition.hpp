@@ -7,7 +7,7 @@
 #include "read.hpp"
 
 namespace passdock {
-inline namespace v0_4 {
+inline namespace v1_0 {
 
 /* A call of an op definition: the op, read-only, and the results. Valid until the definition returns.
  *
@@ -194,7 +194,7 @@ private:
     callback layout_ = nullptr, alter_layout_ = nullptr, supports_ = nullptr;
 };
 
-} // namespace v0_4
+} // namespace v1_0
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_DEFINITION_HPP */

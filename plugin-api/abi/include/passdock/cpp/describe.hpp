@@ -7,7 +7,7 @@
 #include "attribute.hpp"
 
 namespace passdock {
-inline namespace v0_4 {
+inline namespace v1_0 {
 
 /* A type to intern. Its fields are those of passdock_type. */
 struct type_spec {
@@ -220,7 +220,7 @@ struct constant_spec {
     bool splat = false;           /* `data` is one element that fills the shape */
 };
 
-} // namespace v0_4
+} // namespace v1_0
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_DESCRIBE_HPP */

@@ -5,7 +5,7 @@
 #include "read.hpp"
 
 namespace passdock {
-inline namespace v0_4 {
+inline namespace v1_0 {
 
 /* A function to read and edit. An edit succeeds, or changes nothing and throws the host's
  * message. The status is REJECTED if it would break an invariant of the IR; this error may be caught. */
@@ -243,7 +243,7 @@ private:
     }
 };
 
-} // namespace v0_4
+} // namespace v1_0
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_FUNCTION_HPP */

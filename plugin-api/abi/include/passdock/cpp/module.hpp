@@ -6,7 +6,7 @@
 #include "function.hpp"
 
 namespace passdock {
-inline namespace v0_4 {
+inline namespace v1_0 {
 
 /* A read-only snapshot of a function. The destructor releases it. It must be destroyed before the
  * function that received the module returns. */
@@ -127,7 +127,7 @@ public:
     }
 };
 
-} // namespace v0_4
+} // namespace v1_0
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_MODULE_HPP */

@@ -8,7 +8,7 @@
 #include "module.hpp"
 
 namespace passdock {
-inline namespace v0_4 {
+inline namespace v1_0 {
 
 /* The pass that an instrument is called for. Valid until the function returns. */
 class pass_info {
@@ -131,63 +131,61 @@ private:
     passdock_op_call *call_;
 };
 
-/* The state of an entry: a part of the plugin, and the host that calls it. */
+/* The state of an entry: a part of the plugin. */
 struct state {
     virtual ~state() = default;
 };
 template <class Part>
-struct bound : state {
-    bound(const passdock_host *the_host, Part the_part) : host(the_host), part(std::move(the_part)) {}
-    const passdock_host *host;
+struct state_with : state {
+    explicit state_with(Part the_part) : part(std::move(the_part)) {}
     Part part;
 };
 
 /* ---- The functions of the table's entries */
 
 template <class Pass>
-passdock_status run_function(void *state, passdock_context *handle, const passdock_function_ref *ref,
-                             const passdock_module_ref *module_ref) noexcept {
-    auto it = static_cast<const bound<Pass> *>(state);
+passdock_status run_function(const passdock_host *host, void *state, passdock_context *handle,
+                             const passdock_function_ref *ref, const passdock_module_ref *module_ref) noexcept {
+    auto it = static_cast<const state_with<Pass> *>(state);
     return guarded(
         [&] {
-            function f(it->host, *ref);
-            context cx(it->host, handle);
+            function f(host, *ref);
+            context cx(host, handle);
             if constexpr (std::is_invocable_v<Pass, function &, context &, const module_view *>) {
                 std::optional<module_view> m;
-                if (module_ref != nullptr) m.emplace(it->host, *module_ref);
+                if (module_ref != nullptr) m.emplace(host, *module_ref);
                 it->part(f, cx, m ? &*m : nullptr);
             } else {
                 it->part(f, cx);
             }
         },
-        report_failure(it->host, handle));
+        report_failure(host, handle));
 }
 
 template <class Pass>
-passdock_status run_module(void *state, passdock_context *handle, const passdock_module_ref *ref) noexcept {
-    auto it = static_cast<const bound<Pass> *>(state);
+passdock_status run_module(const passdock_host *host, void *state, passdock_context *handle,
+                           const passdock_module_ref *ref) noexcept {
+    auto it = static_cast<const state_with<Pass> *>(state);
     return guarded(
         [&] {
-            module m(it->host, *ref);
-            context cx(it->host, handle);
+            module m(host, *ref);
+            context cx(host, handle);
             it->part(m, cx);
         },
-        report_failure(it->host, handle));
+        report_failure(host, handle));
 }
 
-/* An instance of an instrument, its host, and its last report. */
+/* An instance of an instrument, and its last report. */
 struct instance {
-    const passdock_host *host;
     std::unique_ptr<instrument> part;
     std::string shown;
 };
 
 template <class Instrument>
-passdock_status create_instrument(void *state, passdock_context *handle, void **out) noexcept {
-    auto host = static_cast<const bound<char> *>(state)->host;
+passdock_status create_instrument(const passdock_host *host, void *, passdock_context *handle, void **out) noexcept {
     return guarded(
         [&] {
-            std::unique_ptr<instance> made(new instance{host, nullptr, {}});
+            auto made = std::make_unique<instance>();
             context cx(host, handle);
             if constexpr (std::is_constructible_v<Instrument, context &>) {
                 made->part = std::make_unique<Instrument>(cx);
@@ -199,42 +197,45 @@ passdock_status create_instrument(void *state, passdock_context *handle, void **
         report_failure(host, handle));
 }
 
-inline void destroy_instrument(void *it) noexcept { delete static_cast<instance *>(it); }
+inline void destroy_instrument(const passdock_host *, void *it, passdock_context *) noexcept {
+    delete static_cast<instance *>(it);
+}
 
 /* Calls a function of an instance. */
 template <class Body>
-passdock_status watch(void *state, passdock_context *handle, Body body) noexcept {
-    auto it = static_cast<instance *>(state);
+passdock_status watch(const passdock_host *host, void *it, passdock_context *handle, Body body) noexcept {
     return guarded(
         [&] {
-            context cx(it->host, handle);
-            body(*it, cx);
+            context cx(host, handle);
+            body(*static_cast<instance *>(it), cx);
         },
-        report_failure(it->host, handle));
+        report_failure(host, handle));
 }
 
 template <void (instrument::*Method)(context &)>
-passdock_status watch_context(void *state, passdock_context *handle) noexcept {
-    return watch(state, handle, [](instance &it, context &cx) { ((*it.part).*Method)(cx); });
+passdock_status watch_context(const passdock_host *host, void *it, passdock_context *handle) noexcept {
+    return watch(host, it, handle, [](instance &it, context &cx) { ((*it.part).*Method)(cx); });
 }
 
 template <void (instrument::*Method)(context &, const module_view &, const pass_info &)>
-passdock_status watch_pass(void *state, passdock_context *handle, const passdock_module_ref *module,
-                           const passdock_pass_info *pass) noexcept {
-    return watch(state, handle, [&](instance &it, context &cx) {
-        ((*it.part).*Method)(cx, module_view(it.host, *module), pass_info(pass));
+passdock_status watch_pass(const passdock_host *host, void *it, passdock_context *handle,
+                           const passdock_module_ref *module, const passdock_pass_info *pass) noexcept {
+    return watch(host, it, handle, [&](instance &it, context &cx) {
+        ((*it.part).*Method)(cx, module_view(host, *module), pass_info(pass));
     });
 }
 
-inline passdock_status watch_should_run(void *state, passdock_context *handle, const passdock_module_ref *module,
-                                        const passdock_pass_info *pass, uint32_t *out) noexcept {
-    return watch(state, handle, [&](instance &it, context &cx) {
-        *out = it.part->should_run(cx, module_view(it.host, *module), pass_info(pass)) ? 1 : 0;
+inline passdock_status watch_should_run(const passdock_host *host, void *it, passdock_context *handle,
+                                        const passdock_module_ref *module, const passdock_pass_info *pass,
+                                        uint32_t *out) noexcept {
+    return watch(host, it, handle, [&](instance &it, context &cx) {
+        *out = it.part->should_run(cx, module_view(host, *module), pass_info(pass)) ? 1 : 0;
     });
 }
 
-inline passdock_status watch_report(void *state, passdock_context *handle, passdock_str *out) noexcept {
-    return watch(state, handle, [&](instance &it, context &cx) {
+inline passdock_status watch_report(const passdock_host *host, void *it, passdock_context *handle,
+                                    passdock_str *out) noexcept {
+    return watch(host, it, handle, [&](instance &it, context &cx) {
         it.shown = it.part->report(cx);
         *out = str(it.shown);
     });
@@ -246,24 +247,24 @@ struct op_functions {
 };
 
 template <op_definition::callback op_functions::*Which>
-passdock_status call_op_function(void *state, passdock_op_call *handle, const passdock_function_ref *ref,
-                          passdock_op_id op) noexcept {
-    auto it = static_cast<const bound<op_functions> *>(state);
+passdock_status call_op_function(const passdock_host *host, void *state, passdock_op_call *handle,
+                                 const passdock_function_ref *ref, passdock_op_id op) noexcept {
+    auto it = static_cast<const state_with<op_functions> *>(state);
     return guarded(
         [&] {
-            op_call call(it->host, handle, *ref, op_id(op));
+            op_call call(host, handle, *ref, op_id(op));
             (it->part.*Which)(call);
         },
-        report_rejection(it->host, handle));
+        report_rejection(host, handle));
 }
 
 } // namespace detail
 
-/* A plugin's table for one host, filled by PASSDOCK_PLUGIN. It lives as long as the library and never
- * moves, because the C tables point into it. */
+/* A plugin's table, filled by PASSDOCK_PLUGIN, and the same for all hosts. It is never freed, because libraries
+ * are never unloaded, and never moves, because the C tables point into it. */
 class plugin_table {
 public:
-    explicit plugin_table(const passdock_host *host) : host_(host) {}
+    plugin_table() = default;
     plugin_table(const plugin_table &) = delete;
     plugin_table &operator=(const plugin_table &) = delete;
 
@@ -290,7 +291,6 @@ public:
         static_assert(std::is_base_of_v<instrument, Instrument>, "an instrument is derived from passdock::instrument");
         passdock_instrument_entry entry{};
         entry.name = str(name);
-        entry.state = bind('\0');
         entry.create = detail::create_instrument<Instrument>;
         entry.destroy = detail::destroy_instrument;
         entry.enter_pass_ctx = detail::watch_context<&instrument::enter_pass_ctx>;
@@ -334,8 +334,29 @@ public:
         ops_.push_back(entry);
     }
 
-    const passdock_host *host() const { return host_; }
-    const passdock_plugin *table() {
+    /* Returns the table, and fills it at the first call. If that fails, returns null and sets the reason. */
+    template <class Fill>
+    const passdock_plugin *attach(passdock_attach *attach, Fill fill) noexcept {
+        auto reject = [&](const auto &why, passdock_status status) noexcept {
+            attach->reason = copy(why);
+            return status;
+        };
+        auto status = detail::guarded(
+            [&] {
+                std::lock_guard<std::mutex> lock(mutex_);
+                if (table_.struct_size != 0) return;
+                passes_.clear();
+                ops_.clear();
+                instruments_.clear();
+                fill(*this);
+                finish();
+            },
+            reject);
+        return status == PASSDOCK_OK ? &table_ : nullptr;
+    }
+
+private:
+    void finish() {
         table_.struct_size = sizeof table_;
         table_.passes = passes_.data();
         table_.pass_count = static_cast<uint32_t>(passes_.size());
@@ -346,13 +367,19 @@ public:
         table_.instruments = instruments_.data();
         table_.instrument_count = static_cast<uint32_t>(instruments_.size());
         table_.instrument_stride = sizeof(passdock_instrument_entry);
-        return &table_;
     }
-
-private:
+    static passdock_str copy(const char *reason) noexcept { return passdock_text(reason); }
+    /* Returns a copy that is never freed: the host may read it as long as the library is loaded. */
+    static passdock_str copy(const std::exception &why) noexcept {
+        try {
+            return str(*new std::string(why.what()));
+        } catch (...) {
+            return passdock_text("out of memory");
+        }
+    }
     template <class Part>
     void *bind(Part part) {
-        auto made = std::make_unique<detail::bound<Part>>(host_, std::move(part));
+        auto made = std::make_unique<detail::state_with<Part>>(std::move(part));
         void *state = made.get();
         states_.push_back(std::move(made));
         return state;
@@ -378,7 +405,7 @@ private:
         return made;
     }
 
-    const passdock_host *host_;
+    std::mutex mutex_;
     passdock_plugin table_{};
     std::vector<passdock_pass_entry> passes_;
     std::vector<passdock_op_entry> ops_;
@@ -391,53 +418,7 @@ private:
     std::deque<std::vector<passdock_bytes>> strings_;
 };
 
-/* The hosts that a plugin is attached to: a program and a module in it may both be hosts of the same
- * library. The object of PASSDOCK_PLUGIN is never freed, because libraries are never unloaded. */
-class attachments {
-public:
-    /* Returns the table for a host, and fills it at the first call. If that fails, returns null and sets
-     * the reason in `told`. */
-    template <class Fill>
-    const passdock_plugin *attach(const passdock_host *host, passdock_attach *told, Fill fill) noexcept {
-        const passdock_plugin *made = nullptr;
-        auto say = [&](const auto &why, passdock_status status) noexcept {
-            told->reason = keep(why);
-            return status;
-        };
-        detail::guarded(
-            [&] {
-                std::lock_guard<std::mutex> lock(mutex_);
-                for (const auto &table : tables_) {
-                    if (table->host() == host) {
-                        made = table->table();
-                        return;
-                    }
-                }
-                auto table = std::make_unique<plugin_table>(host);
-                fill(*table);
-                tables_.push_back(std::move(table));
-                made = tables_.back()->table();
-            },
-            say);
-        return made;
-    }
-
-private:
-    passdock_str keep(const char *reason) noexcept { return passdock_text(reason); }
-    /* Returns a copy that is never freed: the host may read it as long as the library is loaded. */
-    passdock_str keep(const std::exception &why) noexcept {
-        try {
-            return str(*new std::string(why.what()));
-        } catch (...) {
-            return passdock_text("out of memory");
-        }
-    }
-
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<plugin_table>> tables_;
-};
-
-} // namespace v0_4
+} // namespace v1_0
 } // namespace passdock
 
 /* Defines the plugin: its name, its version, and its parts, each in parentheses, without separators.
@@ -461,10 +442,11 @@ private:
  * Use the macro in one file of a plugin, outside of any namespace. */
 #define PASSDOCK_PLUGIN(name, version, parts)                                                      \
     PASSDOCK_MANIFEST_OF(name, version, "unwind", PASSDOCK_CPP_JOIN(PASSDOCK_CPP_SAYS_A parts, _END)); \
-    const passdock_plugin *passdock_plugin_v0(const passdock_host *host, passdock_attach *attach) {  \
+    const passdock_plugin *passdock_plugin_v1(const passdock_host *host, passdock_attach *attach) {  \
         /* Static in a function that isn't inline, so that each plugin has one. */                    \
-        static passdock::attachments &hosts = *new passdock::attachments;                          \
-        return hosts.attach(host, attach, [](passdock::plugin_table &table) {                      \
+        static passdock::plugin_table &plugin = *new passdock::plugin_table;                       \
+        static_cast<void>(host);                                                                   \
+        return plugin.attach(attach, [](passdock::plugin_table &table) {                           \
             PASSDOCK_CPP_JOIN(PASSDOCK_CPP_HAS_A parts, _END)                                      \
         });                                                                                        \
     }                                                                                              \

@@ -6,7 +6,7 @@
 #include "describe.hpp"
 
 namespace passdock {
-inline namespace v0_4 {
+inline namespace v1_0 {
 
 /* Ops in program order, as of the time of the call: the function may be edited during the iteration. Ops
  * that are created meanwhile aren't visited, and erased ones are skipped. */
@@ -305,10 +305,8 @@ public:
      * the record. The records are valid until the next edit. */
     template <class Record>
     array<Record> analysis(std::string_view name) const {
-        auto extension = PASSDOCK_CPP_CALL(host_, get_extension)(host_, str(PASSDOCK_ANALYSIS_EXTENSION));
-        auto analyses = static_cast<const passdock_analysis_api *>(extension);
         passdock_column column{};
-        check(PASSDOCK_CPP_CALL(analyses, column)(handle(), str(name), &column));
+        check(PASSDOCK_CPP_CALL(host_->analyses, column)(handle(), str(name), &column));
         return {static_cast<const Record *>(column.base), column.len};
     }
 
@@ -384,7 +382,7 @@ inline type_spec function_view::spec(type_id id) const {
     return made;
 }
 
-} // namespace v0_4
+} // namespace v1_0
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_READ_HPP */
