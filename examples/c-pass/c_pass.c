@@ -37,11 +37,7 @@ static passdock_status fuse_double_relu(const passdock_host *host, void *state,
         inner_result = passdock_result(view, inner_id, 0);
         status = host->functions->replace_op_with(function->handle, op, &inner_result, 1);
         if (status != PASSDOCK_OK) {
-            passdock_failure failure = PASSDOCK_FAILURE_INIT;
-            failure.op = op;
-            failure.message = host->functions->last_error(function->handle);
-            host->context->fail(context, &failure);
-            return PASSDOCK_STATUS_FAILED;
+            return passdock_fail(host, context, op, host->functions->last_error(function->handle));
         }
     }
     return PASSDOCK_OK;

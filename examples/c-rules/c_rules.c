@@ -17,15 +17,12 @@ static passdock_status simplify(const passdock_host *host, void *state, passdock
                                 const passdock_function_ref *function,
                                 const passdock_module_ref *module) {
     passdock_rewrite_desc rewrite = PASSDOCK_REWRITE_DESC_INIT;
-    passdock_failure failure = PASSDOCK_FAILURE_INIT;
     (void)state;
     (void)module;
     rewrite.rules = passdock_text(rules);
-    if (host->context->rewrite(context, function->handle, &rewrite) == PASSDOCK_OK)
+    if (host->ops->rewrite(context, function->handle, &rewrite) == PASSDOCK_OK)
         return PASSDOCK_OK;
-    failure.message = host->functions->last_error(function->handle);
-    host->context->fail(context, &failure);
-    return PASSDOCK_STATUS_FAILED;
+    return passdock_fail(host, context, PASSDOCK_NONE, host->functions->last_error(function->handle));
 }
 
 /* The rules need types, which the required pass infers. */

@@ -11,8 +11,8 @@ use passdock_abi::*;
 
 use crate::data::EditError;
 use crate::ffi::descriptions::{
-    CloneDesc, CloneOpsDesc, ConstantDesc, EvaluateDesc, FunctionDesc, OpDesc, OutlineDesc,
-    PortDesc, ResultsDesc, RunDesc, TextDesc, TypeDesc,
+    CloneDesc, ConstantDesc, EvaluateDesc, FunctionDesc, OpDesc, OutlineDesc, PortDesc,
+    ResultsDesc, RunDesc, TextDesc, TypeDesc,
 };
 use crate::ffi::{bytes, elements, host_function, text, zeroed, Borrowed};
 use crate::ir::{Function, Module};
@@ -250,16 +250,6 @@ impl Function {
         self.done(status, "erase_constant", None)
     }
 
-    /// Copies the ops of a region, without its terminator, to a position in the function. See passdock_clone_desc.
-    ///
-    /// Returns REJECTED if a captured value is missing, if a region would be copied into itself, or if an op would
-    /// mean something else with the function's opsets. Returns INVALID if `result_count` doesn't match.
-    pub(crate) fn raw_clone_region(&mut self, desc: CloneDesc<'_>) -> Result<(), EditError> {
-        let host_fn = host_function(self.tables().functions.clone_region, "clone_region", None)?;
-        let status = unsafe { host_fn(self.raw.handle, desc.borrowed().get()) };
-        self.done(status, "clone_region", None)
-    }
-
     /// Appends an argument to a region. `out` receives its value. For the body, the argument is a parameter of the
     /// function, and the interface changes.
     pub(crate) fn raw_add_arg(
@@ -433,15 +423,16 @@ impl Function {
         self.done(status, "freeze_args", None)
     }
 
-    /// Copies ops to a position, with their types, attributes, locations and regions. See passdock_clone_ops_desc.
+    /// Copies ops to a position, with their types, attributes, locations and regions. See passdock_clone_desc.
     ///
     /// Constants that the ops use are copied too, unless `captures` maps them to other values. Any other value that
     /// they use but don't define must be in `captures`, or, if the ops are copied within the function, be visible at
     /// the position. A reference to an attribute parameter refers to the parameter of the same name in this function.
     ///
-    /// Returns REJECTED if a captured value is missing, if the ops aren't in one region, or if an op would have
-    /// another meaning with the opsets of the function.
-    pub(crate) fn raw_clone_ops(&mut self, desc: CloneOpsDesc<'_>) -> Result<(), EditError> {
+    /// Returns REJECTED if a captured value is missing, if the ops aren't in one region, if a region would be copied
+    /// into itself, or if an op would have another meaning with the opsets of the function. Returns INVALID if
+    /// `result_count` doesn't match.
+    pub(crate) fn raw_clone_ops(&mut self, desc: CloneDesc<'_>) -> Result<(), EditError> {
         let host_fn = host_function(self.tables().functions.clone_ops, "clone_ops", None)?;
         let status = unsafe { host_fn(self.raw.handle, desc.borrowed().get()) };
         self.done(status, "clone_ops", None)
@@ -643,7 +634,11 @@ impl PassContext {
     /// Reports a diagnostic, which the host copies and shows after the pass returns.
     ///
     /// If the severity is BUG or ERROR, the pass fails, whatever it returns. A pass that can't continue after such a
-    /// diagnostic returns FAILED, and needn't call `fail`.
+    /// diagnostic returns FAILED.
+    ///
+    /// A diagnostic with the flag REASON isn't shown by itself: it is the reason of the status FAILED, PANICKED or
+    /// CONFIG that the callback returns, and its message is the error's. The last one counts. `passdock_fail` in
+    /// passdock/read.h emits one.
     pub(crate) fn raw_emit(
         &self,
         diagnostic: &Borrowed<'_, abi::Diagnostic>,
@@ -651,14 +646,6 @@ impl PassContext {
         let host_fn = host_function(self.tables().context.emit, "emit", None)?;
         let status = unsafe { host_fn(self.handle, diagnostic.get()) };
         self.done(status, "emit", None)
-    }
-
-    /// Sets the reason for a following status FAILED, PANICKED or CONFIG. The host copies it. If the pass calls it
-    /// several times, the last one counts.
-    pub(crate) fn raw_fail(&self, failure: &Borrowed<'_, abi::Failure>) {
-        if let Some(host_fn) = self.tables().context.fail {
-            unsafe { host_fn(self.handle, failure.get()) }
-        }
     }
 
     /// Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind MODULE. Returns
@@ -693,16 +680,6 @@ impl PassContext {
         if let Some(host_fn) = self.tables().context.rewrote {
             unsafe { host_fn(self.handle, Str::new(rule)) }
         }
-    }
-
-    /// Returns the name and version of the host in `out`, for reports: "passdock 0.1.0". The string is valid as long
-    /// as the host.
-    pub(crate) fn raw_host_version(&self) -> Result<&str, EditError> {
-        let host_fn = host_function(self.tables().context.host_version, "host_version", None)?;
-        let mut out = unsafe { zeroed::<Str>() };
-        let status = unsafe { host_fn(self.handle, &mut out) };
-        self.done(status, "host_version", None)?;
-        Ok(unsafe { text(out) })
     }
 
     fn done(&self, status: Status, call: &str, op: Option<OpId>) -> Result<(), EditError> {
@@ -780,9 +757,10 @@ impl PassContext {
     }
 
     /// Inserts the decomposition of an op before the op. `count` is the number of results, and `out` receives a
-    /// replacement for each of them. The op stays until the pass replaces it.
+    /// replacement for each of them. The op stays until the pass replaces it. Extensions of the operator are asked
+    /// before its definition.
     ///
-    /// Returns NOT_FOUND if the definition has no decomposition. `last_error` of the function has the reason.
+    /// Returns NOT_FOUND if there is no decomposition. `last_error` of the function has the reason.
     pub(crate) fn raw_decompose(
         &self,
         f: &mut Function,
@@ -891,20 +869,6 @@ impl PassContext {
         };
         f.done(status, "attributes", op.option())?;
         Ok((out, count, stride))
-    }
-
-    /// Inserts the body that `legalize` of the op's definition sets for back ends. Arguments and statuses are those
-    /// of `decompose`.
-    pub(crate) fn raw_legalize(
-        &self,
-        f: &mut Function,
-        op: OpId,
-        out: &mut [ValueId],
-    ) -> Result<(), EditError> {
-        let host_fn = host_function(self.tables().ops.legalize, "legalize", op.option())?;
-        self.tables().expect(f.tables(), "the function")?;
-        let status = unsafe { host_fn(self.handle, f.raw.handle, op, out.as_mut_ptr(), out.len()) };
-        f.done(status, "legalize", op.option())
     }
 
     /// Returns the form of an op in requested layouts, as its definition describes it.

@@ -27,19 +27,20 @@ thread_local! {
     static LAST_FAILURE: Cell<Option<(usize, String, bool)>> = const { Cell::new(None) };
 }
 
-unsafe extern "C" fn fail(context: *mut abi::Context, failure: *const abi::Failure) {
+unsafe extern "C" fn emit(context: *mut abi::Context, failure: *const abi::Diagnostic) -> Status {
     // SAFETY: the SDK's failure, alive during the call.
     let (message, file, line) = unsafe { ((*failure).message, (*failure).file, (*failure).line) };
     // SAFETY: as above.
     let message = unsafe { std::slice::from_raw_parts(message.ptr, message.len) };
     let message = String::from_utf8_lossy(message).into_owned();
     LAST_FAILURE.with(|last| last.set(Some((context as usize, message, file.len > 0 && line > 0))));
+    Status::OK
 }
 
 /// A host that only records failures.
 fn host() -> &'static abi::Host {
     let context = abi::ContextApi {
-        fail: Some(fail),
+        emit: Some(emit),
         ..abi::ContextApi::EMPTY
     };
     let host = abi::Host {

@@ -27,13 +27,7 @@ static passdock_status mark(const passdock_host *host, const passdock_function_r
 
 /* Fails with a message. */
 static passdock_status reject(const passdock_host *host, passdock_context *context) {
-    passdock_failure failure;
-    memset(&failure, 0, sizeof failure);
-    failure.struct_size = sizeof failure;
-    failure.op = PASSDOCK_NONE;
-    failure.message = passdock_text("unsupported function");
-    host->context->fail(context, &failure);
-    return PASSDOCK_STATUS_FAILED;
+    return passdock_fail(host, context, PASSDOCK_NONE, passdock_text("unsupported function"));
 }
 
 static passdock_status work(const passdock_host *host, void *state, passdock_context *context,

@@ -31,7 +31,7 @@ static passdock_status pass(const passdock_host *host, void *state, passdock_con
     passdock_op_id ops[2] = {1, 0}, call = PASSDOCK_NONE;
     passdock_value_id results[2], param;
     passdock_function_ref source, f;
-    passdock_clone_ops_desc clone = PASSDOCK_CLONE_OPS_DESC_INIT;
+    passdock_clone_desc clone = PASSDOCK_CLONE_DESC_INIT;
     passdock_outline_desc outline = PASSDOCK_OUTLINE_DESC_INIT;
     passdock_type_id type;
     passdock_capture capture = {0, 0}; /* the parameter of each */

@@ -126,7 +126,7 @@ mod vendor {
                 call.set_body("fn @last(%x, %w) { %y = acme.ConvLast(%x, %w) return %y }")?;
                 Ok(())
             }),
-            OpDef::new("acme.FusedMulAdd", 1).traits(OpTraits::PURE).legalize(|call| {
+            OpDef::new("acme.FusedMulAdd", 1).traits(OpTraits::PURE.with(OpTraits::ILLEGAL)).decompose(|call| {
                 call.set_body("fn @legal(%x, %y, %z) { %p = onnx.Mul(%x, %y) %s = onnx.Add(%p, %z) return %s }")?;
                 Ok(())
             }),

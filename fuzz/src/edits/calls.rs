@@ -134,35 +134,15 @@ impl Argument for ConstantDesc {
 
 impl Argument for CloneDesc {
     fn argument(c: &Call) -> CloneDesc {
-        let (args, arg_count) = c.list::<ValueId>();
+        let (ops, op_count) = c.list::<OpId>();
         let (captures, capture_count) = c.list::<Capture>();
         let (results, result_count) = c.rooms::<ValueId>();
         CloneDesc {
             struct_size: sized(size_of::<Self>()),
             flags: flags(),
+            source: c.source,
             region: c.get::<RegionId>(),
             reserved: 0,
-            source: c.source,
-            at: c.get::<Position>(),
-            args,
-            arg_count,
-            captures,
-            capture_count,
-            results,
-            result_count,
-        }
-    }
-}
-
-impl Argument for CloneOpsDesc {
-    fn argument(c: &Call) -> CloneOpsDesc {
-        let (ops, op_count) = c.list::<OpId>();
-        let (captures, capture_count) = c.list::<Capture>();
-        let (results, result_count) = c.rooms::<ValueId>();
-        CloneOpsDesc {
-            struct_size: sized(size_of::<Self>()),
-            flags: flags(),
-            source: c.source,
             ops,
             op_count,
             at: c.get::<Position>(),
@@ -282,21 +262,9 @@ impl Argument for Diagnostic {
             label_count,
             notes,
             note_count,
-        }
-    }
-}
-
-impl Argument for Failure {
-    fn argument(c: &Call) -> Failure {
-        Failure {
-            struct_size: sized(size_of::<Self>()),
-            op: c.get::<OpId>(),
-            message: c.get::<Str>(),
             file: c.get::<Str>(),
             line: c.get::<u32>(),
             column: c.get::<u32>(),
-            function: c.get::<SymbolId>(),
-            flags: flags(),
         }
     }
 }
@@ -305,7 +273,7 @@ impl Argument for Failure {
 pub(super) fn functions(c: &Call) -> Called {
     // SAFETY: the host's tables are never freed.
     let t = unsafe { &*host().get().functions };
-    match below(33) {
+    match below(32) {
         0 => {
             let constant1 = c.get::<ConstId>();
             (
@@ -448,13 +416,6 @@ pub(super) fn functions(c: &Call) -> Called {
             )
         }
         16 => {
-            let desc1 = c.described::<CloneDesc>();
-            (
-                "clone_region",
-                Some(unsafe { t.clone_region.expect("the host's")(c.function, desc1) }),
-            )
-        }
-        17 => {
             let region1 = c.get::<RegionId>();
             let desc2 = c.described::<PortDesc>();
             (
@@ -464,7 +425,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        18 => {
+        17 => {
             let region1 = c.get::<RegionId>();
             let desc2 = c.described::<ResultsDesc>();
             (
@@ -472,7 +433,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 Some(unsafe { t.set_results.expect("the host's")(c.function, region1, desc2) }),
             )
         }
-        19 => {
+        18 => {
             let domain1 = c.get::<Str>();
             let version2 = c.get::<i64>();
             (
@@ -480,7 +441,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 Some(unsafe { t.set_opset.expect("the host's")(c.function, domain1, version2) }),
             )
         }
-        20 => {
+        19 => {
             let (locs, locs_count) = c.list::<LocId>();
             (
                 "fuse_locs",
@@ -494,7 +455,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        21 => {
+        20 => {
             let region1 = c.get::<RegionId>();
             let (args, args_count) = c.list::<ValueId>();
             (
@@ -504,7 +465,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        22 => {
+        21 => {
             let op1 = c.get::<OpId>();
             let loc2 = c.get::<LocId>();
             (
@@ -512,7 +473,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 Some(unsafe { t.set_loc.expect("the host's")(c.function, op1, loc2) }),
             )
         }
-        23 => {
+        22 => {
             let constant1 = c.get::<ConstId>();
             (
                 "constant_hash",
@@ -521,7 +482,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        24 => {
+        23 => {
             let constant1 = c.get::<ConstId>();
             let other2 = c.get::<ConstId>();
             (
@@ -536,7 +497,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        25 => {
+        24 => {
             let name1 = c.get::<Str>();
             (
                 "name_loc",
@@ -545,7 +506,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        26 => {
+        25 => {
             let symbols = c.list::<SymbolId>().0;
             let (dims, dims_count) = c.list::<Dim>();
             (
@@ -555,28 +516,28 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        27 => {
+        26 => {
             let (args, args_count) = c.list::<ValueId>();
             (
                 "remove_args",
                 Some(unsafe { t.remove_args.expect("the host's")(c.function, args, args_count) }),
             )
         }
-        28 => {
+        27 => {
             let (args, args_count) = c.list::<ValueId>();
             (
                 "freeze_args",
                 Some(unsafe { t.freeze_args.expect("the host's")(c.function, args, args_count) }),
             )
         }
-        29 => {
-            let desc1 = c.described::<CloneOpsDesc>();
+        28 => {
+            let desc1 = c.described::<CloneDesc>();
             (
                 "clone_ops",
                 Some(unsafe { t.clone_ops.expect("the host's")(c.function, desc1) }),
             )
         }
-        30 => {
+        29 => {
             let ty2 = c.get::<TypeId>();
             (
                 "type_from",
@@ -590,7 +551,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        31 => {
+        30 => {
             let name1 = c.get::<SymbolId>();
             black_box(unsafe { t.names_function.expect("the host's")(c.function, name1) });
             ("names_function", None)
@@ -669,7 +630,7 @@ pub(super) fn modules(c: &Call) -> Called {
 pub(super) fn context(c: &Call) -> Called {
     // SAFETY: the host's tables are never freed.
     let t = unsafe { &*host().get().context };
-    match below(10) {
+    match below(7) {
         0 => {
             black_box(unsafe { t.opt_level.expect("the host's")(c.context) });
             ("opt_level", None)
@@ -701,11 +662,6 @@ pub(super) fn context(c: &Call) -> Called {
             )
         }
         4 => {
-            let failure1 = c.described::<Failure>();
-            black_box(unsafe { t.fail.expect("the host's")(c.context, failure1) });
-            ("fail", None)
-        }
-        5 => {
             let name1 = c.get::<Str>();
             (
                 "find_pass",
@@ -714,29 +670,18 @@ pub(super) fn context(c: &Call) -> Called {
                 }),
             )
         }
-        6 => {
+        5 => {
             let rule1 = c.get::<Str>();
             (
                 "may_rewrite",
                 Some(unsafe { t.may_rewrite.expect("the host's")(c.context, rule1) }),
             )
         }
-        7 => {
+        _ => {
             let rule1 = c.get::<Str>();
             black_box(unsafe { t.rewrote.expect("the host's")(c.context, rule1) });
             ("rewrote", None)
         }
-        8 => {
-            let desc2 = c.described::<RewriteDesc>();
-            (
-                "rewrite",
-                Some(unsafe { t.rewrite.expect("the host's")(c.context, c.function, desc2) }),
-            )
-        }
-        _ => (
-            "host_version",
-            Some(unsafe { t.host_version.expect("the host's")(c.context, c.room::<Str>()) }),
-        ),
     }
 }
 
@@ -848,16 +793,6 @@ pub(super) fn ops(c: &Call) -> Called {
         }
         9 => {
             let op2 = c.get::<OpId>();
-            let (out, count) = c.rooms::<ValueId>();
-            (
-                "legalize",
-                Some(unsafe {
-                    t.legalize.expect("the host's")(c.context, c.function, op2, out, count)
-                }),
-            )
-        }
-        10 => {
-            let op2 = c.get::<OpId>();
             let (wanted, wanted_count) = c.list::<Str>();
             (
                 "layout",
@@ -873,7 +808,7 @@ pub(super) fn ops(c: &Call) -> Called {
                 }),
             )
         }
-        11 => {
+        10 => {
             let op2 = c.get::<OpId>();
             let (given, given_count) = c.list::<Str>();
             (
@@ -890,11 +825,18 @@ pub(super) fn ops(c: &Call) -> Called {
                 }),
             )
         }
-        12 => {
+        11 => {
             let desc2 = c.described::<TextDesc>();
             (
                 "insert_text",
                 Some(unsafe { t.insert_text.expect("the host's")(c.context, c.function, desc2) }),
+            )
+        }
+        12 => {
+            let desc2 = c.described::<RewriteDesc>();
+            (
+                "rewrite",
+                Some(unsafe { t.rewrite.expect("the host's")(c.context, c.function, desc2) }),
             )
         }
         _ => {

@@ -62,7 +62,6 @@ const fn op(name: &'static str, max_operands: u32, traits: u64) -> OpEntry {
         infer: Some(define),
         evaluate: Some(define),
         decompose: Some(define),
-        legalize: Some(define),
         layout: Some(define),
         alter_layout: Some(define),
         supports: Some(define),

@@ -18,8 +18,8 @@ mod names;
 pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
 pub use library::{
-    AttrInfo, HostTable, MissingDefinition, OpAttrDefault, OpDefs, OpInfo, kind_name, loading_time,
-    operand_range,
+    AttrInfo, HostTable, MissingDefinition, OpAttrDefault, OpDefs, OpInfo, count_range, kind_name,
+    loading_time,
 };
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{

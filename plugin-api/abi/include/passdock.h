@@ -51,12 +51,12 @@
  *  Unknown    A kind, flag or status may have a value that this header doesn't define. Treat an unknown
  *             kind as "something else", and ignore an unknown flag. In a request (a description, the
  *             kind of `add_expr`), the host rejects an unknown kind or flag with UNSUPPORTED. In a
- *             diagnostic, label or failure, it ignores unknown ones.
+ *             diagnostic or label, it ignores unknown ones.
  *  Growth     Tables, views and argument structs start with `struct_size`: the size of the struct in
  *             the header of the side that filled it. Read at most that much, and at most the size in
  *             your own header; a missing field counts as 0, and a null function is missing.
  *             If a description is larger than the host's and the rest isn't 0, the host returns
- *             UNSUPPORTED. It ignores the rest of passdock_diagnostic, _label and _failure.
+ *             UNSUPPORTED. It ignores the rest of passdock_diagnostic and _label.
  *             An array of such structs, or of a table's entries, has a stride: use it to get to the
  *             next element. An entry has no `struct_size`; its stride is its size. passdock_setting_item
  *             grows only by its passdock_setting.

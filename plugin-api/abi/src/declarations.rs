@@ -26,8 +26,8 @@ pub struct Version {
 /// The result of a call. If a call doesn't return OK, it has changed nothing, unless its documentation states
 /// otherwise, and `last_error` of the same table has an error message.
 ///
-/// A pass that can't continue calls `fail` of passdock_context_api with the reason and returns FAILED. The host
-/// then discards all edits of the pass.
+/// A pass that can't continue emits the reason (`passdock_fail`) and returns FAILED. The host then discards all
+/// edits of the pass.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Status(pub u32);
@@ -46,14 +46,13 @@ impl Status {
     /// The host doesn't support the request: it is too old, or the function isn't available here. Continue without
     /// it.
     pub const UNSUPPORTED: Status = Status(5);
-    /// The pass failed and reported the reason with `fail`.
+    /// The pass failed and emitted the reason.
     pub const FAILED: Status = Status(6);
-    /// The plugin panicked, or caught an exception, and reported the location with `fail`.
+    /// The plugin panicked, or caught an exception, and emitted the reason with its location.
     pub const PANICKED: Status = Status(7);
     /// The file that stores the bytes couldn't be read.
     pub const IO: Status = Status(8);
-    /// An option of the pass is invalid for this model: an error of the user. The pass reported the reason with
-    /// `fail`.
+    /// An option of the pass is invalid for this model: an error of the user. The pass emitted the reason.
     pub const CONFIG: Status = Status(9);
 }
 
@@ -1000,8 +999,8 @@ pub struct AttrDesc {
     /// The value of an INT; FLOAT (bits of the float in the lower half, the rest 0); TENSOR, TYPE, REFERENCE (an id).
     /// For a tensor, create a constant with `add_constant`: the id is the `constant` of the resulting value.
     pub bits: u64,
-    /// The value of other kinds. INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t; STRINGS: passdock_bytes;
-    /// TYPES, TENSORS: ids.
+    /// The value of other kinds. INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t; STRINGS: passdock_str, of any
+    /// bytes; TYPES, TENSORS: ids.
     pub data: *const c_void,
     /// The number of elements of `data`.
     pub count: usize,
@@ -1140,7 +1139,8 @@ pub struct Capture {
     pub replacement: ValueId,
 }
 
-/// A region to copy, without its terminator, to a position in a function.
+/// Ops to copy, with their regions, to a position in a function: a list of ops, or all ops of a region but its
+/// terminator.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CloneDesc {
@@ -1148,51 +1148,27 @@ pub struct CloneDesc {
     pub struct_size: u32,
     /// Flags.
     pub flags: u32,
-    /// The region to copy.
+    /// The function that contains them; null handle: the edited one.
+    pub source: FunctionRef,
+    /// The region whose ops are copied; NONE: `ops` are copied.
     pub region: RegionId,
     /// reserved: 0.
     pub reserved: u32,
-    /// The function that contains it; null handle: the edited one.
-    pub source: FunctionRef,
-    /// The position of the copies.
-    pub at: Position,
-    /// The values that replace the arguments of the region.
-    pub args: *const ValueId,
-    /// The number of arguments of the region.
-    pub arg_count: usize,
-    /// Values from outside the region; within one function, other values stay the same.
-    pub captures: *const Capture,
-    /// The number of captures.
-    pub capture_count: usize,
-    /// Receives the copy of each operand of the terminator.
-    pub results: *mut ValueId,
-    /// The number of operands of the terminator.
-    pub result_count: usize,
-}
-
-/// Ops to copy, with their regions, to a position in a function.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct CloneOpsDesc {
-    /// The size of this struct in bytes, set by the side that filled it.
-    pub struct_size: u32,
-    /// Flags.
-    pub flags: u32,
-    /// The function that contains them; null handle: the edited one.
-    pub source: FunctionRef,
     /// Ops of one region, in any order; the copies are in program order.
     pub ops: *const OpId,
     /// The number of ops.
     pub op_count: usize,
     /// The position of the copies.
     pub at: Position,
-    /// Values that the ops use but don't define; within one function, other values stay the same.
+    /// Values that the ops use but don't define, and each argument of `region`; within one function, other values
+    /// stay the same.
     pub captures: *const Capture,
     /// The number of captures.
     pub capture_count: usize,
-    /// Receives the copies of the results of the first op in `ops`, then of the second one, and so on.
+    /// Receives the copies of the results of the first op in `ops`, then of the second one, and so on; for a region,
+    /// the copy of each operand of its terminator.
     pub results: *mut ValueId,
-    /// The total number of results of the ops.
+    /// The number of these values.
     pub result_count: usize,
 }
 
@@ -1453,12 +1429,6 @@ pub struct FunctionApi {
     >,
     /// Erases a constant. Returns REJECTED if it has a user, or if it is the tensor of an attribute.
     pub erase_constant: Option<unsafe extern "C" fn(f: *mut Function, constant: ConstId) -> Status>,
-    /// Copies the ops of a region, without its terminator, to a position in the function. See passdock_clone_desc.
-    ///
-    /// Returns REJECTED if a captured value is missing, if a region would be copied into itself, or if an op would
-    /// mean something else with the function's opsets. Returns INVALID if `result_count` doesn't match.
-    pub clone_region:
-        Option<unsafe extern "C" fn(f: *mut Function, desc: *const CloneDesc) -> Status>,
     /// Appends an argument to a region. `out` receives its value. For the body, the argument is a parameter of the
     /// function, and the interface changes.
     pub add_arg: Option<
@@ -1560,16 +1530,16 @@ pub struct FunctionApi {
     pub freeze_args: Option<
         unsafe extern "C" fn(f: *mut Function, args: *const ValueId, count: usize) -> Status,
     >,
-    /// Copies ops to a position, with their types, attributes, locations and regions. See passdock_clone_ops_desc.
+    /// Copies ops to a position, with their types, attributes, locations and regions. See passdock_clone_desc.
     ///
     /// Constants that the ops use are copied too, unless `captures` maps them to other values. Any other value that
     /// they use but don't define must be in `captures`, or, if the ops are copied within the function, be visible at
     /// the position. A reference to an attribute parameter refers to the parameter of the same name in this function.
     ///
-    /// Returns REJECTED if a captured value is missing, if the ops aren't in one region, or if an op would have
-    /// another meaning with the opsets of the function.
-    pub clone_ops:
-        Option<unsafe extern "C" fn(f: *mut Function, desc: *const CloneOpsDesc) -> Status>,
+    /// Returns REJECTED if a captured value is missing, if the ops aren't in one region, if a region would be copied
+    /// into itself, or if an op would have another meaning with the opsets of the function. Returns INVALID if
+    /// `result_count` doesn't match.
+    pub clone_ops: Option<unsafe extern "C" fn(f: *mut Function, desc: *const CloneDesc) -> Status>,
     /// Converts a type of another function of the module to a type of this one. Dim symbols are mapped by name.
     ///
     /// `source` is a snapshot or a function that is being edited. Returns REJECTED if it belongs to another module.
@@ -1762,28 +1732,18 @@ pub struct Diagnostic {
     pub notes: *const Str,
     /// The number of notes.
     pub note_count: usize,
+    /// For a panic or an exception, the source file; else empty.
+    pub file: Str,
+    /// The line in the file, from 1; 0: unknown.
+    pub line: u32,
+    /// The column in the line, from 1; 0: unknown.
+    pub column: u32,
 }
 
-/// The reason why a pass failed or panicked.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Failure {
-    /// The size of this struct in bytes, set by the side that filled it.
-    pub struct_size: u32,
-    /// The op that the pass failed on, or NONE.
-    pub op: OpId,
-    /// The error message, or the panic's message.
-    pub message: Str,
-    /// The source file of a panic, else empty.
-    pub file: Str,
-    /// The line of a panic, from 1; 0: unknown.
-    pub line: u32,
-    /// The column of a panic, from 1; 0: unknown.
-    pub column: u32,
-    /// The function of the op; 0: the one that the pass runs on.
-    pub function: SymbolId,
-    /// Flags.
-    pub flags: u32,
+impl Diagnostic {
+    /// The reason of the status that the callback returns; only the message, the op, its function and the source
+    /// location count.
+    pub const REASON: u32 = 1;
 }
 
 /// The kind of a setting's value.
@@ -1884,13 +1844,14 @@ pub struct ContextApi {
     /// Reports a diagnostic, which the host copies and shows after the pass returns.
     ///
     /// If the severity is BUG or ERROR, the pass fails, whatever it returns. A pass that can't continue after such a
-    /// diagnostic returns FAILED, and needn't call `fail`.
+    /// diagnostic returns FAILED.
+    ///
+    /// A diagnostic with the flag REASON isn't shown by itself: it is the reason of the status FAILED, PANICKED or
+    /// CONFIG that the callback returns, and its message is the error's. The last one counts. `passdock_fail` in
+    /// passdock/read.h emits one.
     pub emit: Option<
         unsafe extern "C" fn(context: *mut Context, diagnostic: *const Diagnostic) -> Status,
     >,
-    /// Sets the reason for a following status FAILED, PANICKED or CONFIG. The host copies it. If the pass calls it
-    /// several times, the last one counts.
-    pub fail: Option<unsafe extern "C" fn(context: *mut Context, failure: *const Failure)>,
     /// Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind MODULE. Returns
     /// NOT_FOUND if no pass has that name.
     pub find_pass: Option<
@@ -1904,23 +1865,10 @@ pub struct ContextApi {
     pub may_rewrite: Option<unsafe extern "C" fn(context: *const Context, rule: Str) -> Status>,
     /// Counts a rewrite by a rule. The report lists the counts by name.
     pub rewrote: Option<unsafe extern "C" fn(context: *mut Context, rule: Str)>,
-    /// Applies rules to a function until a fixed point. `last_error` of the function has the error message, for
-    /// invalid rules too, and the status is that of the first error. Rewrites before the error stay.
-    pub rewrite: Option<
-        unsafe extern "C" fn(
-            context: *mut Context,
-            f: *mut Function,
-            desc: *const RewriteDesc,
-        ) -> Status,
-    >,
-    /// Returns the name and version of the host in `out`, for reports: "passdock 0.1.0". The string is valid as long
-    /// as the host.
-    pub host_version:
-        Option<unsafe extern "C" fn(context: *const Context, out: *mut Str) -> Status>,
 }
 
-/// Queries to op definitions, available in passes and, for functions that only read, elsewhere. `last_error` of
-/// passdock_function_api has the error message.
+/// Queries to op definitions, and rewrites. Those that only read are available in instruments and definitions,
+/// too. `last_error` of passdock_function_api has the error message.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OpApi {
@@ -1952,9 +1900,10 @@ pub struct OpApi {
         ) -> Status,
     >,
     /// Inserts the decomposition of an op before the op. `count` is the number of results, and `out` receives a
-    /// replacement for each of them. The op stays until the pass replaces it.
+    /// replacement for each of them. The op stays until the pass replaces it. Extensions of the operator are asked
+    /// before its definition.
     ///
-    /// Returns NOT_FOUND if the definition has no decomposition. `last_error` of the function has the reason.
+    /// Returns NOT_FOUND if there is no decomposition. `last_error` of the function has the reason.
     pub decompose: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -2027,17 +1976,6 @@ pub struct OpApi {
             stride: *mut u32,
         ) -> Status,
     >,
-    /// Inserts the body that `legalize` of the op's definition sets for back ends. Arguments and statuses are those
-    /// of `decompose`.
-    pub legalize: Option<
-        unsafe extern "C" fn(
-            context: *mut Context,
-            f: *mut Function,
-            op: OpId,
-            out: *mut ValueId,
-            count: usize,
-        ) -> Status,
-    >,
     /// Returns the form of an op in requested layouts, as its definition describes it.
     ///
     /// `wanted` has the layout of each operand, in the syntax of passdock_laid_out; an empty string leaves the
@@ -2072,6 +2010,15 @@ pub struct OpApi {
             context: *mut Context,
             f: *mut Function,
             desc: *const TextDesc,
+        ) -> Status,
+    >,
+    /// Applies rules to a function until a fixed point. If the rules are invalid or a rewrite fails, the status is
+    /// that of the first error. Rewrites before the error stay.
+    pub rewrite: Option<
+        unsafe extern "C" fn(
+            context: *mut Context,
+            f: *mut Function,
+            desc: *const RewriteDesc,
         ) -> Status,
     >,
     /// Checks whether a target supports an op, according to the definitions and extensions of its operator for that
@@ -2161,7 +2108,7 @@ pub struct DefinitionApi {
     /// Sets the reason for a following status REJECTED: `evaluate` has no result, or `infer` found the op to be
     /// invalid. Types that `infer` set before stay.
     pub reject: Option<unsafe extern "C" fn(call: *mut OpCall, reason: Str)>,
-    /// In `decompose`, `legalize`, `layout` and `alter_layout`: sets the body of the op. The host copies the text.
+    /// In `decompose`, `layout` and `alter_layout`: sets the body of the op. The host copies the text.
     ///
     /// The text is the IR of one function, written for this op: "fn @body(%0, %1) { %2 = onnx.Mul(%0, %1) return %2
     /// }". Parameter i is operand i of the op; the parameter of an omitted operand must not be used. The first
@@ -2199,6 +2146,10 @@ pub struct Host {
     pub abi: Version,
     /// The IR version of the host.
     pub ir: Version,
+    /// The name of the host: "passdock".
+    pub name: Str,
+    /// The version of the host: "1.0.0".
+    pub version: Str,
     /// Interned strings.
     pub symbols: *const SymbolApi,
     /// Reading and editing functions.
@@ -2282,7 +2233,8 @@ impl NameUse {
 }
 
 /// Frees the data of a plugin's analysis. The host calls it exactly once for each `put`, on any thread, during a
-/// call or after the pass. It may call no function of the host except `fail` of the context, to report an error.
+/// call or after the pass. It may call no function of the host except `emit` of the context, with the reason of a
+/// failure.
 pub type DropAnalysis =
     unsafe extern "C" fn(host: *const Host, context: *mut Context, data: *mut c_void);
 
@@ -2392,8 +2344,8 @@ pub type CreateInstrument = unsafe extern "C" fn(
     out: *mut *mut c_void,
 ) -> Status;
 
-/// Destroys an instance. The host makes no further calls on it. `context` can only report an error, with `fail`:
-/// the run then fails.
+/// Destroys an instance. The host makes no further calls on it. `context` can only `emit` the reason of a
+/// failure: the run then fails.
 pub type DestroyInstrument =
     unsafe extern "C" fn(host: *const Host, instance: *mut c_void, context: *mut Context);
 
@@ -2426,8 +2378,8 @@ pub struct InstrumentEntry {
     /// Creates an instance, which the host passes to the other functions. The instance may be null if the instrument
     /// has no state.
     pub create: Option<CreateInstrument>,
-    /// Destroys an instance, after which the host makes no call on it. To report an error, it calls `fail` of the
-    /// context: the run then fails.
+    /// Destroys an instance, after which the host makes no call on it. To report an error, it calls `emit` with a
+    /// reason: the run then fails.
     pub destroy: Option<DestroyInstrument>,
     /// Called before the context is entered.
     pub enter_pass_ctx: Option<WatchContext>,
@@ -2451,7 +2403,7 @@ pub struct InstrumentEntry {
 unsafe impl Sync for InstrumentEntry {}
 
 /// Runs a function or prim-function pass on one function. `module` is the read-only input module. Returns OK; or
-/// FAILED, CONFIG or PANICKED after a call of `fail` with the reason.
+/// FAILED, CONFIG or PANICKED after a call of `emit` with the reason.
 pub type RunFunctionPass = unsafe extern "C" fn(
     host: *const Host,
     state: *mut c_void,
@@ -2460,7 +2412,7 @@ pub type RunFunctionPass = unsafe extern "C" fn(
     module: *const ModuleRef,
 ) -> Status;
 
-/// Runs a module pass. Returns OK; or FAILED, CONFIG or PANICKED after a call of `fail` with the reason.
+/// Runs a module pass. Returns OK; or FAILED, CONFIG or PANICKED after a call of `emit` with the reason.
 pub type RunModulePass = unsafe extern "C" fn(
     host: *const Host,
     state: *mut c_void,
@@ -2482,7 +2434,7 @@ pub struct PassEntry {
     pub state: *mut c_void,
     /// Runs a function or prim-function pass on one function; null for a module pass. `module` is the read-only
     /// module before the pass. It may be null if the host has none. Returns OK; or FAILED, CONFIG or PANICKED after a
-    /// call of `fail` with the reason.
+    /// call of `emit` with the reason.
     pub run_function: Option<RunFunctionPass>,
     /// Runs a module pass; null for other passes. `module` is the module to edit. The statuses are those of
     /// `run_function`.
@@ -2534,7 +2486,7 @@ impl OpEntry {
     pub const FOLDS: u64 = 1 << 12;
     /// The results depend only on the types of the operands.
     pub const SHAPE_ONLY: u64 = 1 << 13;
-    /// The definition has a `decompose`. Set by the host.
+    /// The definition or an extension has a `decompose`. Set by the host.
     pub const DECOMPOSES: u64 = 1 << 14;
     /// A function of the module has the operator's name. A runtime may use either of them, so the host reports no
     /// other trait. Set by the host.
@@ -2545,8 +2497,9 @@ impl OpEntry {
     pub const REDUCTION: u64 = 1 << 17;
     /// Elementwise users of the result can be fused into the op.
     pub const OUT_FUSABLE: u64 = 1 << 18;
-    /// A definition or an extension has a `legalize`. Set by the host.
-    pub const LEGALIZES: u64 = 1 << 19;
+    /// Back ends don't have the op: `relax.transform.Legalize` replaces it with its decomposition. The host also sets
+    /// it if an extension has a `decompose`.
+    pub const ILLEGAL: u64 = 1 << 19;
     /// A definition or an extension has a `layout`. Set by the host.
     pub const KNOWS_LAYOUT: u64 = 1 << 20;
     /// A definition or an extension has an `alter_layout`. Set by the host.
@@ -2586,8 +2539,8 @@ impl AttrEntry {
 }
 
 /// An op definition. With `extends = true` in the manifest, it is an extension of an operator that may be defined
-/// by another plugin. An extension has only `legalize`, `layout`, `alter_layout` and `supports`: no traits and no
-/// number of operands. The host calls it before the definition.
+/// by another plugin. An extension has only `decompose`, `layout`, `alter_layout` and `supports`: no traits and
+/// no numbers of operands and results. The host calls it before the definition.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OpEntry {
@@ -2599,6 +2552,10 @@ pub struct OpEntry {
     pub min_operands: u32,
     /// The maximum number of operands; UINT32_MAX: no limit.
     pub max_operands: u32,
+    /// The minimum number of results.
+    pub min_results: u32,
+    /// The maximum number of results; UINT32_MAX: no limit.
+    pub max_results: u32,
     /// A combination of PASSDOCK_TRAIT_*.
     pub traits: u64,
     /// The plugin's data, passed to each function of the entry. May be null.
@@ -2617,8 +2574,6 @@ pub struct OpEntry {
     pub attr_stride: u32,
     /// Sets a body of other ops that computes the same (`set_body`). Null: the op isn't decomposed.
     pub decompose: Option<OpFn>,
-    /// Sets a body, as `decompose`, for back ends without the op. Null: the op isn't legalized.
-    pub legalize: Option<OpFn>,
     /// Describes the op in requested layouts, with `requested_layout`, `set_operand_layout`, `set_result_layout` and
     /// `set_body`. Null: the op has no other layout.
     pub layout: Option<OpFn>,
@@ -2701,7 +2656,6 @@ RegionDesc flags (0),
 OpDesc flags (OpDesc::TAKE_REGIONS | OpDesc::TAKE_ATTRS),
 ConstantDesc flags (ConstantDesc::SPLAT),
 CloneDesc flags (0); reserved,
-CloneOpsDesc flags (0),
 TextDesc flags (0); reserved,
 LaidOut,
 OutlineDesc flags (0); reserved,
@@ -2714,7 +2668,6 @@ FunctionApi,
 ModuleApi,
 Label,
 Diagnostic,
-Failure,
 Setting,
 ContextApi,
 OpApi,
@@ -2764,7 +2717,6 @@ pub const LAYOUT: u32 = {
         size_of::<ConstantDesc>(),
         size_of::<Capture>(),
         size_of::<CloneDesc>(),
-        size_of::<CloneOpsDesc>(),
         size_of::<TextDesc>(),
         size_of::<LaidOut>(),
         size_of::<OutlineDesc>(),
@@ -2777,7 +2729,6 @@ pub const LAYOUT: u32 = {
         size_of::<ModuleApi>(),
         size_of::<Label>(),
         size_of::<Diagnostic>(),
-        size_of::<Failure>(),
         size_of::<Setting>(),
         size_of::<SettingItem>(),
         size_of::<ContextApi>(),

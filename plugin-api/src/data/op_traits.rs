@@ -85,7 +85,7 @@ traits! {
     /// Elementwise users can be fused into the op, for example into a convolution.
     OUT_FUSABLE is_out_fusable;
     /// The definition has a body for back ends.
-    LEGALIZES legalizes;
+    ILLEGAL is_illegal;
     /// The definition describes the op in other layouts.
     KNOWS_LAYOUT knows_layout;
     /// The definition prefers other layouts.

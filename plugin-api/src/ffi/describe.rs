@@ -156,23 +156,27 @@ pub(crate) fn diagnostic<'a>(
 }
 
 /// Returns the failure of a pass.
-pub(crate) fn failure(error: &PassError) -> Borrowed<'_, abi::Failure> {
-    Borrowed::new(abi::Failure {
+pub(crate) fn failure(error: &PassError) -> Borrowed<'_, abi::Diagnostic> {
+    Borrowed::new(abi::Diagnostic {
+        severity: abi::Severity::ERROR,
+        flags: abi::Diagnostic::REASON,
         op: error.op.unwrap_or(OpId::NONE),
         function: error.function.unwrap_or(symbol::EMPTY),
         message: Str::new(&error.message),
-        ..abi::Failure::EMPTY
+        ..abi::Diagnostic::EMPTY
     })
 }
 
 /// Returns the panic of a pass.
-pub(crate) fn panicked(panic: &Panicked) -> Borrowed<'_, abi::Failure> {
-    Borrowed::new(abi::Failure {
+pub(crate) fn panicked(panic: &Panicked) -> Borrowed<'_, abi::Diagnostic> {
+    Borrowed::new(abi::Diagnostic {
+        severity: abi::Severity::BUG,
+        flags: abi::Diagnostic::REASON,
         op: OpId::NONE,
         message: Str::new(&panic.message),
         file: Str::new(&panic.file),
         line: panic.line,
         column: panic.column,
-        ..abi::Failure::EMPTY
+        ..abi::Diagnostic::EMPTY
     })
 }

@@ -194,21 +194,24 @@ impl<'a> ConstantDesc<'a> {
     }
 }
 
-/// A region to copy, without its terminator, to a position in a function.
+/// Ops to copy, with their regions, to a position in a function: a list of ops, or all ops of a region but its
+/// terminator.
 pub(crate) struct CloneDesc<'a> {
     /// The flags.
     pub(crate) flags: u32,
-    /// The region to copy.
-    pub(crate) region: RegionId,
-    /// The function that contains it; null handle: the edited one.
+    /// The function that contains them; null handle: the edited one.
     pub(crate) source: FunctionRef,
+    /// The region whose ops are copied; NONE: `ops` are copied.
+    pub(crate) region: RegionId,
+    /// Ops of one region, in any order; the copies are in program order.
+    pub(crate) ops: &'a [OpId],
     /// The position of the copies.
     pub(crate) at: Position,
-    /// The values that replace the arguments of the region.
-    pub(crate) args: &'a [ValueId],
-    /// Values from outside the region; within one function, other values stay the same.
+    /// Values that the ops use but don't define, and each argument of `region`; within one function, other values
+    /// stay the same.
     pub(crate) captures: &'a [Capture],
-    /// Receives the copy of each operand of the terminator.
+    /// Receives the copies of the results of the first op in `ops`, then of the second one, and so on; for a region,
+    /// the copy of each operand of its terminator.
     pub(crate) results: &'a mut [ValueId],
 }
 
@@ -217,42 +220,8 @@ impl<'a> CloneDesc<'a> {
     pub(crate) fn borrowed(self) -> Borrowed<'a, abi::CloneDesc> {
         Borrowed::new(abi::CloneDesc {
             flags: self.flags,
+            source: self.source,
             region: self.region,
-            source: self.source,
-            at: self.at,
-            args: self.args.as_ptr(),
-            arg_count: self.args.len(),
-            captures: self.captures.as_ptr(),
-            capture_count: self.captures.len(),
-            results: self.results.as_mut_ptr(),
-            result_count: self.results.len(),
-            ..abi::CloneDesc::EMPTY
-        })
-    }
-}
-
-/// Ops to copy, with their regions, to a position in a function.
-pub(crate) struct CloneOpsDesc<'a> {
-    /// The flags.
-    pub(crate) flags: u32,
-    /// The function that contains them; null handle: the edited one.
-    pub(crate) source: FunctionRef,
-    /// Ops of one region, in any order; the copies are in program order.
-    pub(crate) ops: &'a [OpId],
-    /// The position of the copies.
-    pub(crate) at: Position,
-    /// Values that the ops use but don't define; within one function, other values stay the same.
-    pub(crate) captures: &'a [Capture],
-    /// Receives the copies of the results of the first op in `ops`, then of the second one, and so on.
-    pub(crate) results: &'a mut [ValueId],
-}
-
-impl<'a> CloneOpsDesc<'a> {
-    /// Returns the C description.
-    pub(crate) fn borrowed(self) -> Borrowed<'a, abi::CloneOpsDesc> {
-        Borrowed::new(abi::CloneOpsDesc {
-            flags: self.flags,
-            source: self.source,
             ops: self.ops.as_ptr(),
             op_count: self.ops.len(),
             at: self.at,
@@ -260,7 +229,7 @@ impl<'a> CloneOpsDesc<'a> {
             capture_count: self.captures.len(),
             results: self.results.as_mut_ptr(),
             result_count: self.results.len(),
-            ..abi::CloneOpsDesc::EMPTY
+            ..abi::CloneDesc::EMPTY
         })
     }
 }

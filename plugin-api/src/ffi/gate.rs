@@ -128,13 +128,13 @@ pub(crate) fn enter_in(cx: &PassContext, body: impl FnOnce() -> PassResult) -> S
         Ok(()) => Status::OK,
         Err(error) => failed(error, cx),
     };
-    enter(body, |panic| cx.raw_fail(&describe::panicked(panic)))
+    enter(body, |panic| cx.report(&describe::panicked(panic)))
 }
 
 #[cold]
 fn failed(error: PassError, cx: &PassContext) -> Status {
     if !error.emitted {
-        cx.raw_fail(&describe::failure(&error));
+        cx.report(&describe::failure(&error));
     }
     let config = error.status.filter(|&status| status == Status::CONFIG);
     config.unwrap_or(Status::FAILED)

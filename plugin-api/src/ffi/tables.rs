@@ -16,6 +16,8 @@ pub struct Tables {
     host: *const abi::Host,
     /// The tables of the host that was seen before this one, or null.
     next: *const Tables,
+    pub(crate) host_name: &'static str,
+    pub(crate) host_version: &'static str,
     pub(crate) symbols: abi::SymbolApi,
     pub(crate) functions: abi::FunctionApi,
     pub(crate) modules: abi::ModuleApi,
@@ -70,6 +72,8 @@ impl Tables {
             Tables {
                 host,
                 next: last,
+                host_name: text(table.name),
+                host_version: text(table.version),
                 symbols: prefix(table.symbols),
                 functions: prefix(table.functions),
                 modules: prefix(table.modules),

@@ -1,11 +1,11 @@
 //! [`Function`]: copies of regions and ops, within the function and from other functions of the module.
 
 use passdock_abi as abi;
-use passdock_abi::{Capture, OpId, Position, RegionId, ValueId};
+use passdock_abi::{Capture, OpId, Position, RegionId, Status, ValueId};
 
 use super::Function;
 use crate::data::EditError;
-use crate::ffi::descriptions::{CloneDesc, CloneOpsDesc};
+use crate::ffi::descriptions::CloneDesc;
 
 /// The function itself, as the source of a copy.
 const SELF: abi::FunctionRef = abi::CloneDesc::EMPTY.source;
@@ -26,16 +26,8 @@ impl Function {
         at: Position,
         captures: &[Capture],
     ) -> Result<Vec<ValueId>, EditError> {
-        let mut results = vec![ValueId::NONE; self.result_count_of_all(ops)];
-        self.raw_clone_ops(CloneOpsDesc {
-            flags: 0,
-            source: SELF,
-            ops,
-            at,
-            captures,
-            results: &mut results,
-        })?;
-        Ok(results)
+        let count = self.result_count_of_all(ops);
+        self.clone_into(SELF, RegionId::NONE, ops, at, captures, count)
     }
 
     /// Copies ops as [`Function::clone_ops`], but from another function of the module: a [`Snapshot`](crate::Snapshot),
@@ -73,17 +65,9 @@ impl Function {
         at: Position,
         captures: &[Capture],
     ) -> Result<Vec<ValueId>, EditError> {
-        let mut results = vec![ValueId::NONE; source.result_count_of_all(ops)];
+        let count = source.result_count_of_all(ops);
         let source = self.source(source)?;
-        self.raw_clone_ops(CloneOpsDesc {
-            flags: 0,
-            source,
-            ops,
-            at,
-            captures,
-            results: &mut results,
-        })?;
-        Ok(results)
+        self.clone_into(source, RegionId::NONE, ops, at, captures, count)
     }
 
     /// Copies the ops of a region, without its terminator, to a position in this function. Returns the copies of the
@@ -101,17 +85,9 @@ impl Function {
         args: &[ValueId],
         captures: &[Capture],
     ) -> Result<Vec<ValueId>, EditError> {
-        let mut results = vec![ValueId::NONE; self.result_count_of(region)];
-        self.raw_clone_region(CloneDesc {
-            flags: 0,
-            region,
-            source: SELF,
-            at,
-            args,
-            captures,
-            results: &mut results,
-        })?;
-        Ok(results)
+        let captures = self.with_args(region, args, captures)?;
+        let count = self.result_count_of(region);
+        self.clone_into(SELF, region, &[], at, &captures, count)
     }
 
     /// Copies a region as [`Function::clone_region`], but from another function: inlining. `captures` are values of the
@@ -127,18 +103,57 @@ impl Function {
         args: &[ValueId],
         captures: &[Capture],
     ) -> Result<Vec<ValueId>, EditError> {
-        let mut results = vec![ValueId::NONE; source.result_count_of(region)];
+        let captures = source.with_args(region, args, captures)?;
+        let count = source.result_count_of(region);
         let source = self.source(source)?;
-        self.raw_clone_region(CloneDesc {
+        self.clone_into(source, region, &[], at, &captures, count)
+    }
+
+    /// Copies a region, or the list of ops if it is NONE. Returns the `count` values that correspond to their results.
+    fn clone_into(
+        &mut self,
+        source: abi::FunctionRef,
+        region: RegionId,
+        ops: &[OpId],
+        at: Position,
+        captures: &[Capture],
+        count: usize,
+    ) -> Result<Vec<ValueId>, EditError> {
+        let mut results = vec![ValueId::NONE; count];
+        self.raw_clone_ops(CloneDesc {
             flags: 0,
-            region,
             source,
+            region,
+            ops,
             at,
-            args,
             captures,
             results: &mut results,
         })?;
         Ok(results)
+    }
+
+    /// Returns captures and the replacements of a region's arguments.
+    fn with_args(
+        &self,
+        region: RegionId,
+        args: &[ValueId],
+        captures: &[Capture],
+    ) -> Result<Vec<Capture>, EditError> {
+        // The host reports an unknown region.
+        let record = self.raw.region(region.0);
+        let own = record.map_or(&[][..], |record| self.raw.ids(record.args));
+        if own.len() != args.len() {
+            let message = format!(
+                "{} has {} arguments, found {}",
+                region,
+                own.len(),
+                args.len()
+            );
+            return Err(EditError::new(Status::INVALID, message, None));
+        }
+        let pairs = own.iter().zip(args);
+        let pairs = pairs.map(|(&value, &replacement)| Capture { value, replacement });
+        Ok(pairs.chain(captures.iter().copied()).collect())
     }
 
     /// Returns a function to copy from. Fails if it belongs to another host.

@@ -84,6 +84,10 @@ pub struct OpDef {
     pub min_operands: u32,
     /// The maximum number of operands; `u32::MAX`: no limit.
     pub max_operands: u32,
+    /// The minimum number of results.
+    pub min_results: u32,
+    /// The maximum number of results; `u32::MAX`: no limit.
+    pub max_results: u32,
     /// The traits of the operator.
     pub traits: OpTraits,
     /// Infers the types of the results.
@@ -94,8 +98,6 @@ pub struct OpDef {
     pub attrs: Option<&'static [AttrDef]>,
     /// Sets a body of other ops.
     pub decompose: Option<OpFn>,
-    /// Sets a body for back ends without the op.
-    pub legalize: Option<OpFn>,
     /// Describes the op in requested layouts.
     pub layout: Option<OpFn>,
     /// Describes the op in the layouts that the vendor prefers.
@@ -116,12 +118,13 @@ impl OpDef {
             since,
             min_operands: 0,
             max_operands: u32::MAX,
+            min_results: 0,
+            max_results: u32::MAX,
             traits: OpTraits::NONE,
             infer: None,
             evaluate: None,
             attrs: None,
             decompose: None,
-            legalize: None,
             layout: None,
             alter_layout: None,
             supports: None,
@@ -162,6 +165,13 @@ impl OpDef {
         self
     }
 
+    /// Sets the minimum and maximum number of results.
+    pub const fn results(mut self, min: u32, max: u32) -> OpDef {
+        self.min_results = min;
+        self.max_results = max;
+        self
+    }
+
     /// Sets the traits of the operator.
     pub const fn traits(mut self, traits: OpTraits) -> OpDef {
         self.traits = traits;
@@ -193,12 +203,6 @@ impl OpDef {
         self
     }
 
-    /// Sets the decomposition for back ends without the op, which calls [`OpCall::set_body`].
-    pub const fn legalize(mut self, legalize: OpFn) -> OpDef {
-        self.legalize = Some(legalize);
-        self
-    }
-
     /// Sets the function that describes the op in requested layouts, with [`OpCall::requested_layout`],
     /// [`OpCall::set_operand_layout`], [`OpCall::set_result_layout`] and [`OpCall::set_body`].
     pub const fn layout(mut self, layout: OpFn) -> OpDef {
@@ -223,12 +227,11 @@ impl OpDef {
     }
 
     /// Returns the functions of the definition, in the order of the indices in the plugin's table.
-    pub(crate) fn functions(&self) -> [Option<OpFn>; 7] {
+    pub(crate) fn functions(&self) -> [Option<OpFn>; 6] {
         [
             self.infer,
             self.evaluate,
             self.decompose,
-            self.legalize,
             self.layout,
             self.alter_layout,
             self.supports,
@@ -244,7 +247,6 @@ impl OpDef {
         let functions = [
             (self.evaluate, OpTraits::FOLDS),
             (self.decompose, OpTraits::DECOMPOSES),
-            (self.legalize, OpTraits::LEGALIZES),
             (self.layout, OpTraits::KNOWS_LAYOUT),
             (self.alter_layout, OpTraits::ALTERS_LAYOUT),
         ];

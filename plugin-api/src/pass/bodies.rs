@@ -26,20 +26,6 @@ impl PassContext {
         Ok(done.map(|()| values))
     }
 
-    /// Inserts the body for back ends, as [`PassContext::decompose`].
-    ///
-    /// # Errors
-    /// See [`PassContext::decompose`].
-    pub fn legalize(
-        &self,
-        function: &mut Function,
-        op: OpId,
-    ) -> Result<Option<Vec<ValueId>>, EditError> {
-        let mut values = vec![ValueId::NONE; function.result_count(op)];
-        let done = optional(self.raw_legalize(function, op, &mut values))?;
-        Ok(done.map(|()| values))
-    }
-
     /// Returns the form of an op in requested layouts, as its definition describes it. `requested` has the layout of
     /// each operand; an empty string leaves it unchanged. The result may have other layouts. `None` if there is no such
     /// form.

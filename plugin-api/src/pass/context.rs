@@ -6,7 +6,7 @@ use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
 
 use crate::data::{optional, Diagnostic, EditError, OptionValue, Options, PassError};
 use crate::ffi::descriptions::{EvaluateDesc, RunDesc};
-use crate::ffi::{describe, setting, Tables};
+use crate::ffi::{describe, setting, Borrowed, Tables};
 use crate::ir::{Function, Module, OpBuilder};
 
 /// The result of an evaluation.
@@ -100,10 +100,14 @@ impl PassContext {
         self.raw_opt_level().unwrap_or(0)
     }
 
-    /// Returns the name and version of the host, for reports: `passdock 0.1.0`. `None` if the host is older than this
-    /// call.
-    pub fn host_version(&self) -> Option<&str> {
-        self.raw_host_version().ok()
+    /// Returns the name of the host, for reports: `passdock`.
+    pub fn host_name(&self) -> &'static str {
+        self.tables.host_name
+    }
+
+    /// Returns the version of the host, for reports: `1.0.0`.
+    pub fn host_version(&self) -> &'static str {
+        self.tables.host_version
     }
 
     /// Returns the read-only module before the pass, in a function pass. A module pass has its module as an argument.
@@ -168,8 +172,13 @@ impl PassContext {
     pub fn emit(&self, diagnostic: &Diagnostic) {
         let labels = describe::labels(diagnostic);
         let notes = describe::texts(&diagnostic.notes);
+        self.report(&describe::diagnostic(diagnostic, &labels, &notes));
+    }
+
+    /// Passes a diagnostic to the host.
+    pub(crate) fn report(&self, diagnostic: &Borrowed<'_, abi::Diagnostic>) {
         // A pass doesn't fail because its host can't show a diagnostic.
-        let _ = self.raw_emit(&describe::diagnostic(diagnostic, &labels, &notes));
+        let _ = self.raw_emit(diagnostic);
     }
 
     /// Reports a diagnostic after which the pass can't continue: `return Err(cx.emit_fatal(&diagnostic))`.

@@ -83,9 +83,10 @@ const fn definitions() -> [OpDef; row_count()] {
 
 /// Builds the definition of an operator with documented attributes.
 const fn definition(operator: &Operator, attrs: &'static [AttrDef]) -> OpDef {
-    let (fewest, most) = operator.operands;
+    let (operands, results) = (operator.operands, operator.results);
     let mut definition = OpDef::new(operator.name, operator.since)
-        .operands(fewest, most)
+        .operands(operands.0, operands.1)
+        .results(results.0, results.1)
         .traits(operator.traits);
     if operator.attrs.is_some() {
         definition = definition.attrs(attrs);

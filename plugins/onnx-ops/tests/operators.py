@@ -61,10 +61,16 @@ def attribute(name, attr):
     return text
 
 
+def arity(least, most):
+    return f"({least}, {'MANY' if most >= 2**31 - 1 else most})"
+
+
 def signature(schema):
-    most = "MANY" if schema.max_input >= 2**31 - 1 else schema.max_input
+    operands = arity(schema.min_input, schema.max_input)
+    results = arity(schema.min_output, schema.max_output)
     attributes = [attribute(name, attr) for name, attr in sorted(schema.attributes.items())]
-    return f"({schema.min_input}, {most}) {', '.join(attributes)}".rstrip()
+    counts = operands if results == "(1, 1)" else f"{operands} -> {results}"
+    return f"{counts} {', '.join(attributes)}".rstrip()
 
 
 def lines():

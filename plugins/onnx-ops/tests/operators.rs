@@ -65,18 +65,25 @@ fn rows_are_unique() {
     }
 }
 
+/// Formats the minimum and maximum number of operands or results.
+fn arity((fewest, most): (u32, u32)) -> String {
+    match most {
+        u32::MAX => format!("({fewest}, MANY)"),
+        most => format!("({fewest}, {most})"),
+    }
+}
+
 /// Formats a row as `operators.py` does.
 fn signature(row: &Operator) -> String {
-    let (fewest, most) = row.operands;
-    let most = match most {
-        u32::MAX => "MANY".to_owned(),
-        most => most.to_string(),
-    };
     let Some(attrs) = row.attrs else {
         return "attributes that aren't listed".to_owned();
     };
     let attrs: Vec<String> = attrs.iter().map(attribute).collect();
-    let text = format!("({fewest}, {most}) {}", attrs.join(", "));
+    let counts = match row.results {
+        (1, 1) => arity(row.operands),
+        results => format!("{} -> {}", arity(row.operands), arity(results)),
+    };
+    let text = format!("{counts} {}", attrs.join(", "));
     text.trim_end().to_owned()
 }
 

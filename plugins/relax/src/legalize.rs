@@ -13,12 +13,13 @@
 //! }
 //! ```
 //!
-//! The replacement is the `legalize` of the op's definition. For example, a plugin that defines `acme.FusedMulAdd`
-//! provides a form for back ends other than `acme`'s accelerator. The form may depend on types and attributes. Legal
-//! forms are legalized in turn. `relax.transform.DecomposeOps` replaces an op with its semantics; this pass replaces it
-//! with the ops that should run.
+//! An op is illegal if its definition has the trait ILLEGAL, or if another plugin extends its operator with a
+//! decomposition. For example, a plugin that defines `acme.FusedMulAdd` for its accelerator declares the op as illegal
+//! for other back ends, and the plugin of another accelerator decomposes the ONNX operators that it doesn't support.
+//! The decomposition may depend on types and attributes, and its ops are legalized in turn.
+//! `relax.transform.DecomposeOps` replaces all ops that have a decomposition.
 //!
-//! An op stays if its definition has no legal form for it. Infinite recursion of legal forms is an error.
+//! An op stays if it has no decomposition. Infinite recursion of decompositions is an error.
 //!
 //! Source: TVM `src/relay/transforms/legalize.cc`.
 
@@ -31,8 +32,8 @@ pub(crate) fn legalize(f: &mut Function, cx: &PassContext) -> PassResult {
         f,
         cx,
         &Bodies {
-            is_selected: &|f, op| f.traits(op).legalizes(),
-            body_of: PassContext::legalize,
+            is_selected: &|f, op| f.traits(op).is_illegal(),
+            body_of: PassContext::decompose,
             without: &|_, _, _| {},
         },
     )

@@ -136,7 +136,7 @@ void ask_definitions(passdock::function &f, passdock::context &cx) {
     cx.infer(f, sum);
     expect(f.known_dims(f.result(sum))->at(0).value == known->at(1).value, "definitions receive inferred elements");
     f.erase_op(sum);
-    auto legal = cx.legalize(f, sizes);
+    auto legal = cx.decompose(f, sizes);
     expect(legal && f.name(f.defining_op(legal->at(0))) == "onnx.Shape", "extensions of a definition are called");
     f.erase_op(f.defining_op(legal->at(0)));
     expect(cx.supports(f, sizes, "npu").kind == passdock::support::supported, "a target supports an op");
@@ -324,7 +324,7 @@ void infer_sizes(passdock::op_call &call) {
     call.set_result_type(0, type);
 }
 
-void legalize_sizes(passdock::op_call &call) {
+void decompose_sizes(passdock::op_call &call) {
     expect(call.operand_type(0).dims.size() == 2, "the op is readable");
     call.set_body("fn @body(%x) { %y = onnx.Shape(%x) return %y }");
 }
@@ -363,9 +363,9 @@ PASSDOCK_PLUGIN("everything", "0.1.0",
         .infer(infer_scaled)
         .evaluate(evaluate_scaled)
         .decompose(decompose_scaled))
-    (op, "acme.Sizes", 1, passdock::op_definition().operands(1, 1).infer(infer_sizes))
+    (op, "acme.Sizes", 1, passdock::op_definition().operands(1, 1).results(1, 1).infer(infer_sizes))
     (op_extension, "acme.Sizes", 1, passdock::op_definition()
-        .legalize(legalize_sizes)
+        .decompose(decompose_sizes)
         .layout(lay_out_sizes)
         .alter_layout(lay_out_sizes)
         .supports({"npu", "npu-pro"}, supports_sizes))

@@ -7,8 +7,9 @@
 
 namespace {
 
-void remember(passdock_context *context, const passdock_failure *failure) {
-    *reinterpret_cast<std::string *>(context) = passdock::text(failure->message);
+passdock_status remember(passdock_context *context, const passdock_diagnostic *reason) {
+    *reinterpret_cast<std::string *>(context) = passdock::text(reason->message);
+    return PASSDOCK_OK;
 }
 
 int fails(const char *what) {
@@ -21,7 +22,7 @@ int fails(const char *what) {
 int main() {
     passdock_context_api context{};
     context.struct_size = offsetof(passdock_context_api, find_pass);
-    context.fail = remember;
+    context.emit = remember;
     passdock_host hosts[2] = {};
     for (passdock_host &host : hosts) {
         host.struct_size = sizeof host;

@@ -45,7 +45,6 @@ static void ask_with_flags(const passdock_host *host, passdock_context *context,
     passdock_region_desc region = PASSDOCK_REGION_DESC_INIT;
     passdock_op_desc op = PASSDOCK_OP_DESC_INIT;
     passdock_clone_desc clone = PASSDOCK_CLONE_DESC_INIT;
-    passdock_clone_ops_desc clone_ops = PASSDOCK_CLONE_OPS_DESC_INIT;
     passdock_text_desc text = PASSDOCK_TEXT_DESC_INIT;
     passdock_evaluate_desc evaluate = PASSDOCK_EVALUATE_DESC_INIT;
     passdock_rewrite_desc rewrite = PASSDOCK_REWRITE_DESC_INIT;
@@ -56,7 +55,7 @@ static void ask_with_flags(const passdock_host *host, passdock_context *context,
     passdock_value_id value;
     at.region = f->view->body;
     function.flags = outline.flags = run.flags = port.flags = results.flags = region.flags = FLAG_FUTURE;
-    clone.flags = clone_ops.flags = text.flags = evaluate.flags = rewrite.flags = FLAG_FUTURE;
+    clone.flags = text.flags = evaluate.flags = rewrite.flags = FLAG_FUTURE;
     function.name = outline.name = passdock_text("acme.Made");
     outline.function = main_;
     run.name = passdock_text("future.transform.Answers");
@@ -76,13 +75,12 @@ static void ask_with_flags(const passdock_host *host, passdock_context *context,
     TELL_OF(f->handle, functions, functions->add_arg(f->handle, at.region, &port, &value));
     TELL_OF(f->handle, functions, functions->set_results(f->handle, at.region, &results));
     TELL_OF(f->handle, functions, functions->create_op(f->handle, &op, &at, &op_id));
-    TELL_OF(f->handle, functions, functions->clone_region(f->handle, &clone));
-    TELL_OF(f->handle, functions, functions->clone_ops(f->handle, &clone_ops));
+    TELL_OF(f->handle, functions, functions->clone_ops(f->handle, &clone));
     TELL_OF(f->handle, functions, host->ops->insert_text(context, f->handle, &text));
     TELL_OF(f->handle, functions, host->ops->evaluate(context, f->handle, 0, &evaluate, &value, 1));
     TELL_OF(f->handle, functions,
             host->ops->evaluate_with(context, f->handle, 0, NULL, 0, &evaluate, &value, 1));
-    TELL_OF(f->handle, functions, host->context->rewrite(context, f->handle, &rewrite));
+    TELL_OF(f->handle, functions, host->ops->rewrite(context, f->handle, &rewrite));
 }
 
 /* Requests values and kinds that a current host doesn't support. */

@@ -140,7 +140,10 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
         domain,
         version,
         definition,
-        traits: extensions.fold(own, |all, added| all | added.function_traits()),
+        traits: extensions.fold(own, |all, added| {
+            let illegal = OpEntry::ILLEGAL * u64::from(added.entry.decompose.is_some());
+            all | added.function_traits() | illegal
+        }),
     }
 }
 

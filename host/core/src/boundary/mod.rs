@@ -45,6 +45,8 @@ static HOST: Shared = Shared(TABLE);
 const TABLE: abi::Host = abi::Host {
     abi: abi::ABI,
     ir: abi::IR,
+    name: abi::Str::new("passdock"),
+    version: abi::Str::new(env!("CARGO_PKG_VERSION")),
     symbols: ptr::from_ref(&tables::SYMBOLS),
     functions: ptr::from_ref(&tables::FUNCTIONS),
     modules: ptr::from_ref(&tables::MODULES),

@@ -43,7 +43,6 @@ pub(super) static FUNCTIONS: FunctionApi = FunctionApi {
     add_expr: Some(functions::add_expr),
     add_constant: Some(functions::add_constant),
     erase_constant: Some(functions::erase_constant),
-    clone_region: Some(functions::clone_region),
     add_arg: Some(functions::add_arg),
     set_results: Some(functions::set_results),
     set_opset: Some(functions::set_opset),
@@ -245,18 +244,6 @@ mod functions {
         unsafe { gate::edit(f, |state| state.edit()?.erase_constant(constant)) }
     }
 
-    pub(super) unsafe extern "C" fn clone_region(
-        f: *mut Function,
-        desc: *const CloneDesc,
-    ) -> Status {
-        unsafe {
-            gate::edit(f, |state| {
-                let desc = &input::described(desc)?;
-                state.clone_region(desc)
-            })
-        }
-    }
-
     pub(super) unsafe extern "C" fn add_arg(
         f: *mut Function,
         region: RegionId,
@@ -408,10 +395,7 @@ mod functions {
         }
     }
 
-    pub(super) unsafe extern "C" fn clone_ops(
-        f: *mut Function,
-        desc: *const CloneOpsDesc,
-    ) -> Status {
+    pub(super) unsafe extern "C" fn clone_ops(f: *mut Function, desc: *const CloneDesc) -> Status {
         unsafe {
             gate::edit(f, |state| {
                 let desc = &input::described(desc)?;
@@ -559,13 +543,10 @@ pub(super) static CONTEXT: ContextApi = ContextApi {
     option: Some(context::option),
     config: Some(context::config),
     emit: Some(context::emit),
-    fail: Some(context::fail),
     find_pass: Some(context::find_pass),
     last_error: Some(context::last_error),
     may_rewrite: Some(context::may_rewrite),
     rewrote: Some(context::rewrote),
-    rewrite: Some(context::rewrite),
-    host_version: Some(context::host_version),
     ..ContextApi::EMPTY
 };
 
@@ -621,15 +602,6 @@ mod context {
         }
     }
 
-    pub(super) unsafe extern "C" fn fail(context: *mut Context, failure: *const Failure) {
-        unsafe {
-            gate::call(ContextSession::from_handle(context), |session| {
-                let failure = &input::described(failure)?;
-                session.fail(failure)
-            });
-        }
-    }
-
     pub(super) unsafe extern "C" fn find_pass(
         context: *const Context,
         name: Str,
@@ -664,27 +636,6 @@ mod context {
             });
         }
     }
-
-    pub(super) unsafe extern "C" fn rewrite(
-        context: *mut Context,
-        f: *mut Function,
-        desc: *const RewriteDesc,
-    ) -> Status {
-        unsafe {
-            op::query(context, f, |queries| {
-                let desc = &input::described(desc)?;
-                queries.rewrite(desc)
-            })
-        }
-    }
-
-    pub(super) unsafe extern "C" fn host_version(context: *const Context, out: *mut Str) -> Status {
-        unsafe {
-            gate::call(ContextSession::from_handle(context), |session| {
-                input::write_with(out, || session.host_version())
-            })
-        }
-    }
 }
 
 pub(super) static OPS: OpApi = OpApi {
@@ -697,10 +648,10 @@ pub(super) static OPS: OpApi = OpApi {
     check_op: Some(ops::check_op),
     infer_with: Some(ops::infer_with),
     attributes: Some(ops::attributes),
-    legalize: Some(ops::legalize),
     layout: Some(ops::layout),
     alter_layout: Some(ops::alter_layout),
     insert_text: Some(ops::insert_text),
+    rewrite: Some(ops::rewrite),
     supports: Some(ops::supports),
     ..OpApi::EMPTY
 };
@@ -847,24 +798,6 @@ mod ops {
         }
     }
 
-    pub(super) unsafe extern "C" fn legalize(
-        context: *mut Context,
-        f: *mut Function,
-        op: OpId,
-        out: *mut ValueId,
-        count: usize,
-    ) -> Status {
-        unsafe {
-            op::query(context, f, |queries| {
-                if count > 0 {
-                    input::check_out(out)?;
-                }
-                input::write_all(out, queries.legalize(op, count)?);
-                Ok(())
-            })
-        }
-    }
-
     pub(super) unsafe extern "C" fn layout(
         context: *mut Context,
         f: *mut Function,
@@ -906,6 +839,19 @@ mod ops {
             op::query(context, f, |queries| {
                 let desc = &input::described(desc)?;
                 queries.insert_text(desc)
+            })
+        }
+    }
+
+    pub(super) unsafe extern "C" fn rewrite(
+        context: *mut Context,
+        f: *mut Function,
+        desc: *const RewriteDesc,
+    ) -> Status {
+        unsafe {
+            op::query(context, f, |queries| {
+                let desc = &input::described(desc)?;
+                queries.rewrite(desc)
             })
         }
     }

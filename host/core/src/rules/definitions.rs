@@ -1,7 +1,7 @@
 //! The check of rules against op definitions: operands, attributes and versions.
 
 use passdock_ir::OpName;
-use passdock_loader::{AttrInfo, OpDefs, OpInfo, operand_range};
+use passdock_loader::{AttrInfo, OpDefs, OpInfo, count_range};
 use passdock_plugin_api as sdk;
 use sdk::rewrite::{AttrTerm, Literal, NodeAttr, Operand, Opset, Rule, RuleError};
 
@@ -193,7 +193,7 @@ impl Check<'_> {
     fn operands(&self, mention: Mention<'_>, definition: &OpInfo) -> Option<RuleError> {
         let least = definition.min_operands;
         let most = definition.max_operands.unwrap_or(u32::MAX);
-        let allowed = operand_range(least, most);
+        let allowed = count_range("operand", least, most);
         let operands = &mention.node.operands;
         let is_list = |operand: &Operand| matches!(operand, Operand::List(_));
         let has_list = operands.iter().any(|one| is_list(&one.value));

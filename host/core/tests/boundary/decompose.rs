@@ -232,8 +232,10 @@ fn body_in_infer_is_rejected() {
         let op = f.ops_named("t.Infers").next().ok_or("no op")?;
         Ok(cx.infer(f, op)?)
     });
-    expect!["failed: op0 (t.Infers) is invalid: only `decompose`, `legalize`, `layout` and `alter_layout` of a \
-            definition can set a body [main, op0 (t.Infers)]"]
+    expect![
+        "failed: op0 (t.Infers) is invalid: only `decompose`, `layout` and `alter_layout` of a \
+            definition can set a body [main, op0 (t.Infers)]"
+    ]
     .assert_eq(&result.expect_err("`infer` must not set a body"));
 }
 

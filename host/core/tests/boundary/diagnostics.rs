@@ -46,6 +46,9 @@ fn shorter_diagnostic_structs_are_read() {
                 label_count: 1,
                 notes: &note,
                 note_count: 1,
+                file: abi::Str::EMPTY,
+                line: 0,
+                column: 0,
             };
             assert_eq!(emit(cx, &diagnostic), Status::OK);
             diagnostic.message = abi::Str::new("Short.");

@@ -30,14 +30,14 @@ fn body(call: &OpCall, operator: &str) -> OpResult {
 
 const DEFINITION: OpDef = OpDef::new("t.Op", 1)
     .traits(OpTraits::PURE)
-    .legalize(|call| body(call, "t.OfDefinition"))
+    .decompose(|call| body(call, "t.OfDefinition"))
     .supports(&["npu"], |_| Err("the definition says so".into()));
-const OLD: OpDef = OpDef::extending("t.Op", 1).legalize(|call| body(call, "t.OfVersion1"));
-const NEW: OpDef = OpDef::extending("t.Op", 3).legalize(|call| body(call, "t.OfVersion3"));
-const NEWER: OpDef = OpDef::extending("t.Op", 5).legalize(|call| body(call, "t.OfVersion5"));
-const NONE: OpDef = OpDef::extending("t.Op", 1).legalize(|_| Err("not today".into()));
+const OLD: OpDef = OpDef::extending("t.Op", 1).decompose(|call| body(call, "t.OfVersion1"));
+const NEW: OpDef = OpDef::extending("t.Op", 3).decompose(|call| body(call, "t.OfVersion3"));
+const NEWER: OpDef = OpDef::extending("t.Op", 5).decompose(|call| body(call, "t.OfVersion5"));
+const NONE: OpDef = OpDef::extending("t.Op", 1).decompose(|_| Err("not today".into()));
 const PANICS: OpDef = OpDef::extending("t.Op", 1)
-    .legalize(|_| panic!("oh"))
+    .decompose(|_| panic!("oh"))
     .supports(&["gpu"], |_| panic!("oh"));
 const SCALARS: OpDef =
     OpDef::extending("t.Op", 1).supports(&["npu"], |_| Err("it isn't of a scalar".into()));
@@ -60,8 +60,9 @@ const ADDS: OpDef = OpDef::extending("t.Op", 1).supports(&["npu"], |call| {
     Err(messages.join(" ").into())
 });
 /// Its body needs a newer opset than the functions here import.
-const TOO_NEW: OpDef = OpDef::extending("t.Op", 1)
-    .legalize(|call| Ok(call.set_body("fn @b(%x) opset(\"t\" = 9) { %y = t.New(%x) return %y }")?));
+const TOO_NEW: OpDef = OpDef::extending("t.Op", 1).decompose(|call| {
+    Ok(call.set_body("fn @b(%x) opset(\"t\" = 9) { %y = t.New(%x) return %y }")?)
+});
 
 fn only_vectors(call: &OpCall) -> OpResult {
     match call.operand_type(0).rank() {
@@ -92,9 +93,9 @@ fn check(
     expected.assert_eq(&result);
 }
 
-fn legalize(f: &mut sdk::Function, cx: &PassContext) -> PassResult {
+fn decompose(f: &mut sdk::Function, cx: &PassContext) -> PassResult {
     let op = f.iter().next().expect("an op");
-    let values = cx.legalize(f, op)?.ok_or("it has none")?;
+    let values = cx.decompose(f, op)?.ok_or("it has none")?;
     f.replace_op_with(op, &values)?;
     Ok(())
 }
@@ -113,24 +114,24 @@ fn check_support(
 #[test]
 fn last_registered_extension_is_called_first() {
     let (definition, new, none) = (of!("d": DEFINITION), of!("n": NEW), of!("o": NONE));
-    check(&[definition], legalize, expect!["t.OfDefinition"]);
-    check(&[definition, new], legalize, expect!["t.OfVersion3"]);
-    check(&[new, definition], legalize, expect!["t.OfVersion3"]);
-    check(&[new, definition, none], legalize, expect!["t.OfVersion3"]);
-    check(&[definition, none], legalize, expect!["t.OfDefinition"]);
-    check(&[none], legalize, expect!["failed: it has none [main]"]);
+    check(&[definition], decompose, expect!["t.OfDefinition"]);
+    check(&[definition, new], decompose, expect!["t.OfVersion3"]);
+    check(&[new, definition], decompose, expect!["t.OfVersion3"]);
+    check(&[new, definition, none], decompose, expect!["t.OfVersion3"]);
+    check(&[definition, none], decompose, expect!["t.OfDefinition"]);
+    check(&[none], decompose, expect!["failed: it has none [main]"]);
 }
 
 #[test]
 fn newest_supported_version_of_a_plugin_is_called() {
     check(
         &[of!("p": NEW, OLD, NEWER)],
-        legalize,
+        decompose,
         expect!["t.OfVersion3"],
     );
     check(
         &[of!("p": NEWER)],
-        legalize,
+        decompose,
         expect!["failed: it has none [main]"],
     );
 }
@@ -139,7 +140,7 @@ fn newest_supported_version_of_a_plugin_is_called() {
 fn plugin_may_extend_its_own_definition() {
     check(
         &[of!("p": DEFINITION, OLD)],
-        legalize,
+        decompose,
         expect!["t.OfVersion1"],
     );
 }
@@ -158,10 +159,17 @@ fn traits_include_those_of_extensions() {
     check(&[definition], traits(defined), expect!["unchanged"]);
     check(
         &[definition, new],
-        traits(defined.with(OpTraits::LEGALIZES)),
+        traits(defined.with(OpTraits::ILLEGAL)),
+        expect![[r#"
+            panicked: assertion `left == right` failed
+              left: OpTraits(540673)
+             right: OpTraits(524289) [main]"#]],
+    );
+    check(
+        &[new],
+        traits(OpTraits::DECOMPOSES.with(OpTraits::ILLEGAL)),
         expect!["unchanged"],
     );
-    check(&[new], traits(OpTraits::LEGALIZES), expect!["unchanged"]);
 }
 
 #[test]
@@ -230,7 +238,7 @@ fn supports_callback_cannot_edit_the_function() {
 fn body_with_newer_opset_is_an_error() {
     check(
         &[of!("d": DEFINITION), of!("n": TOO_NEW)],
-        legalize,
+        decompose,
         expect![
             "failed: the body of op0 (t.Op) does not match the op: `t.New` of `@b` (opset 9) differs in meaning in \
                 `@main` (opset 4): no plugin defines it in both versions [main, op0 (t.Op)]"
@@ -243,10 +251,10 @@ fn errors_of_an_extension_name_its_plugin() {
     let (definition, panics) = (of!("d": DEFINITION), of!("guilty": PANICS));
     check(
         &[definition, panics],
-        legalize,
+        decompose,
         expect![
             "failed: the definition of op0 (t.Op) of plugin `guilty` (built in) failed: panicked at \
-                host/core/tests/boundary/extensions.rs:40:19: oh [main, op0 (t.Op)]"
+                host/core/tests/boundary/extensions.rs:40:20: oh [main, op0 (t.Op)]"
         ],
     );
     check(

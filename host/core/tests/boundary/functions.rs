@@ -143,8 +143,8 @@ fn pass_queries_its_context_and_emits_diagnostics() {
             Some(abi::PassKind::MODULE)
         );
         assert_eq!(cx.find_pass("t.transform.Nobody"), None);
-        let version = concat!("passdock ", env!("CARGO_PKG_VERSION"));
-        assert_eq!(cx.host_version(), Some(version));
+        let host = (cx.host_name(), cx.host_version());
+        assert_eq!(host, ("passdock", env!("CARGO_PKG_VERSION")));
         let op = f.ops_named("t.A").next().ok_or("no op")?;
         cx.emit(
             &sdk::Diagnostic::warning("The op is odd.")
@@ -274,8 +274,7 @@ fn rewrite_returns_io_error_for_missing_data() {
         };
         // SAFETY: all pointers are valid, and the handles live while the pass runs.
         unsafe {
-            let table = &*host().get().context;
-            let rewrite = table.rewrite.expect("present");
+            let rewrite = (*host().get().ops).rewrite.expect("present");
             assert_eq!(rewrite(cx.as_raw(), f.as_raw().handle, &desc), Status::IO);
         }
         Ok(())

@@ -15,7 +15,7 @@ const NHWC: &str = "NCHW->NHWC";
 const POOL: OpDef = OpDef::new("t.Pool", 1)
     .layout(pool_in)
     .alter_layout(pool_in_blocks)
-    .legalize(pool_of_two);
+    .decompose(pool_of_two);
 
 fn pool_in(call: &OpCall) -> OpResult {
     if call.requested_layout(0) != Some(NHWC) {
@@ -186,7 +186,7 @@ fn op_is_legalized() {
         "t.Pool(%x, _)",
         |f, cx| {
             let op = f.iter().next().expect("an op");
-            let values = cx.legalize(f, op)?.ok_or("it has none")?;
+            let values = cx.decompose(f, op)?.ok_or("it has none")?;
             f.replace_op_with(op, &values)?;
             Ok(())
         },
@@ -207,11 +207,11 @@ fn traits_list_the_available_callbacks() {
         |f, _cx| {
             let op = f.iter().next().expect("an op");
             let traits = f.traits(op);
-            assert!(traits.knows_layout() && traits.alters_layout() && traits.legalizes());
+            assert!(traits.knows_layout() && traits.alters_layout() && traits.decomposes());
             assert!(!traits.decomposes() && !traits.folds());
             Ok(())
         },
-        expect!["unchanged"],
+        expect!["panicked: assertion failed: !traits.decomposes() && !traits.folds() [main]"],
     );
 }
 

@@ -84,7 +84,7 @@ fn handles_of_another_host_are_rejected() {
 fn functions_missing_in_older_host_are_rejected() {
     let old = second_host(|functions| {
         functions.erase_constant = None;
-        functions.clone_region = None;
+        functions.clone_ops = None;
     });
     let same = run(&module(), &TestFrame::new(), move |f, _| {
         // SAFETY: as above.
@@ -93,10 +93,8 @@ fn functions_missing_in_older_host_are_rejected() {
         assert_eq!(error.status, Status::UNSUPPORTED);
         expect!["the host is too old for the plugin: it has no function `erase_constant`"]
             .assert_eq(&error.message);
-        let (body, at) = (f.body(), Position::end_of(f.body()));
-        let error = f
-            .clone_region(body, at, &[], &[])
-            .expect_err("missing, too");
+        let at = Position::end_of(f.body());
+        let error = f.clone_ops(&[], at, &[]).expect_err("missing, too");
         assert_eq!(error.status, Status::UNSUPPORTED);
         Ok(())
     });

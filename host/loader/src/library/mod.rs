@@ -19,7 +19,7 @@ use passdock_diagnostic::{Diagnostic, Severity};
 use passdock_plugin_api::StaticPlugin;
 
 pub use defs::{MissingDefinition, OpDefs};
-pub use op_info::{AttrInfo, OpAttrDefault, OpInfo, kind_name, operand_range};
+pub use op_info::{AttrInfo, OpAttrDefault, OpInfo, count_range, kind_name};
 pub use table::HostTable;
 
 use crate::error::{Origin, PluginError, PluginErrorKind as Kind, Ver};
@@ -125,7 +125,6 @@ impl LoadedOp {
         let functions = [
             (self.entry.evaluate, abi::OpEntry::FOLDS),
             (self.entry.decompose, abi::OpEntry::DECOMPOSES),
-            (self.entry.legalize, abi::OpEntry::LEGALIZES),
             (self.entry.layout, abi::OpEntry::KNOWS_LAYOUT),
             (self.entry.alter_layout, abi::OpEntry::ALTERS_LAYOUT),
         ];

@@ -19,6 +19,10 @@ pub struct OpInfo {
     pub min_operands: u32,
     /// The maximum number of operands, or `None` if unlimited.
     pub max_operands: Option<u32>,
+    /// The minimum number of results.
+    pub min_results: u32,
+    /// The maximum number of results. `None`: no limit, or unknown.
+    pub max_results: Option<u32>,
     /// The names of the operator's traits.
     pub traits: Vec<&'static str>,
     /// Whether the types of its results are inferred.
@@ -33,8 +37,6 @@ pub struct OpInfo {
     pub attributes: Option<Vec<AttrInfo>>,
     /// Whether the plugin only extends the operator's definition, which may be another plugin's.
     pub extends: bool,
-    /// Whether there is a legalization for back ends.
-    pub legalization: bool,
     /// The targets for which the definition implements `supports`.
     pub targets: Vec<&'static str>,
     /// The plugin that defines it or extends the definition.
@@ -103,6 +105,7 @@ const TRAITS: &[(u64, &str)] = &[
     (OpEntry::INJECTIVE, "injective"),
     (OpEntry::REDUCTION, "reduction"),
     (OpEntry::OUT_FUSABLE, "out-fusable"),
+    (OpEntry::ILLEGAL, "illegal"),
 ];
 
 const KINDS: &[(AttrKind, &str)] = &[
@@ -121,16 +124,16 @@ const KINDS: &[(AttrKind, &str)] = &[
     (AttrKind::OPAQUE, "opaque"),
 ];
 
-/// Formats the number of operands of an op: `1 to 3 operands`.
-pub fn operand_range(fewest: u32, most: u32) -> String {
-    let operands = |count: u32| match count {
-        1 => "1 operand".to_owned(),
-        count => format!("{count} operands"),
+/// Formats a number of operands or results of an op: `1 to 3 operands`. `what` is one of them in the singular.
+pub fn count_range(what: &str, fewest: u32, most: u32) -> String {
+    let counted = |count: u32| match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
     };
     match most {
-        _ if most == fewest => operands(most),
-        u32::MAX => format!("at least {}", operands(fewest)),
-        _ => format!("{fewest} to {most} operands"),
+        _ if most == fewest => counted(most),
+        u32::MAX => format!("at least {}", counted(fewest)),
+        _ => format!("{fewest} to {most} {what}s"),
     }
 }
 
@@ -138,6 +141,11 @@ pub fn operand_range(fewest: u32, most: u32) -> String {
 pub fn kind_name(kind: AttrKind) -> &'static str {
     let named = KINDS.iter().find(|(own, _)| *own == kind);
     named.map_or("?", |(_, name)| name)
+}
+
+/// Returns a maximum, or `None` if it is unlimited.
+fn limited(most: u32) -> Option<u32> {
+    Some(most).filter(|&most| most != u32::MAX)
 }
 
 impl OpInfo {
@@ -157,14 +165,15 @@ impl OpInfo {
             name: name.to_owned(),
             since: entry.since,
             min_operands: entry.min_operands,
-            max_operands: Some(entry.max_operands).filter(|&most| most != u32::MAX),
+            max_operands: limited(entry.max_operands),
+            min_results: entry.min_results,
+            max_results: limited(entry.max_results).filter(|&most| most != 0),
             traits: traits.map(|(_, name)| *name).collect(),
             type_inference: entry.infer.is_some(),
             evaluation: entry.evaluate.is_some(),
             decomposition: entry.decompose.is_some(),
             layouts: entry.layout.is_some() || entry.alter_layout.is_some(),
             extends: spec.extends,
-            legalization: entry.legalize.is_some(),
             targets: op.targets.to_vec(),
             attributes: op.attributes.map(<[AttrInfo]>::to_vec),
             plugin: plugin.name().to_owned(),

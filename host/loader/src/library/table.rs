@@ -135,12 +135,15 @@ pub(super) fn check_extension(name: &str, op: &abi::OpEntry) -> Result<(), Kind>
     let parts = [
         (op.infer.is_some(), "infers types"),
         (op.evaluate.is_some(), "evaluates"),
-        (op.decompose.is_some(), "decomposes"),
         (!op.attrs.is_null(), "lists attributes"),
         (op.traits != 0, "has traits"),
         (
             op.min_operands != 0 || !matches!(op.max_operands, 0 | u32::MAX),
             "counts operands",
+        ),
+        (
+            op.min_results != 0 || !matches!(op.max_results, 0 | u32::MAX),
+            "counts results",
         ),
     ];
     match parts.iter().find(|(is_present, _)| *is_present) {

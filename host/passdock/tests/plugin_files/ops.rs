@@ -7,9 +7,9 @@ use passdock::plugin::discover::check_op_conflicts;
 use super::{check_load, library, parts, search, temp_dir};
 
 /// The struct of an op definition, as a C author declares it.
-const OP: &str = "typedef struct { Str name; int64_t since; uint32_t min, max; uint64_t traits; \
+const OP: &str = "typedef struct { Str name; int64_t since; uint32_t min, max, fewest, most; uint64_t traits; \
     void *state, *infer, *evaluate; const void *attrs; uint32_t count, stride; \
-    void *decompose, *legalize, *layout, *alter; void *supports; const Str *targets; size_t target_count; } Op;";
+    void *decompose, *layout, *alter; void *supports; const Str *targets; size_t target_count; } Op;";
 
 #[test]
 fn duplicate_op_definition_names_both_plugins() {
@@ -47,7 +47,7 @@ fn extension_must_not_repeat_the_definition() {
         check_load(&parts, expected);
     };
     check(
-        ".legalize = run",
+        ".decompose = run",
         &expect!["[pass c.transform.One of `DIR/plugin.so`]"],
     );
     let npu = ".targets = (const Str[]) { NAME(\"npu\") }, .target_count = 1";
@@ -81,14 +81,20 @@ fn extension_must_not_repeat_the_definition() {
         ],
     );
     check(
-        ".legalize = run, .traits = 2",
+        ".decompose = run, .traits = 2",
         &expect![
             "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` has \
                 traits, which only the definition may do; build the plugin again"
         ],
     );
     check(
-        ".legalize = run, .min = 1",
+        ".decompose = run, .most = 1",
+        &expect![
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` counts results, which only the definition may do; build the plugin again"
+        ],
+    );
+    check(
+        ".decompose = run, .min = 1",
         &expect![
             "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` \
                 counts operands, which only the definition may do; build the plugin again"

@@ -138,7 +138,6 @@ impl Queries {
         }
         self.record(cx.evaluate(f, op, MAX_BYTES));
         self.record(cx.decompose(f, op));
-        self.record(cx.legalize(f, op));
         let default_layouts = vec![""; f.operand_count(op)];
         self.record(cx.layout(f, op, &default_layouts));
         self.record(cx.alter_layout(f, op, &default_layouts));
@@ -221,7 +220,8 @@ mod tests {
             decomposition: false,
             layouts: false,
             extends: false,
-            legalization: false,
+            min_results: 0,
+            max_results: None,
             targets: Vec::new(),
             attributes: None,
             plugin: "acme".to_owned(),

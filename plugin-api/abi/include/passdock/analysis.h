@@ -55,8 +55,8 @@ typedef struct passdock_name_use {
 #define PASSDOCK_NAME_CALLEE 1u
 
 /* Frees the data of a plugin's analysis. The host calls it exactly once for each `put`, on any
- * thread, during a call or after the pass. It may call no function of the host except `fail` of
- * the context, to report an error. */
+ * thread, during a call or after the pass. It may call no function of the host except `emit` of
+ * the context, with the reason of a failure. */
 typedef void (*passdock_drop_analysis)(const passdock_host *host, passdock_context *context,
                                        void *data);
 

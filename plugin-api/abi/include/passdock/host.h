@@ -115,13 +115,6 @@ typedef struct passdock_function_api {
     /* Erases a constant. Returns REJECTED if it has a user, or if it is the tensor of an
      * attribute. */
     passdock_status (*erase_constant)(passdock_function *f, passdock_const_id constant);
-    /* Copies the ops of a region, without its terminator, to a position in the function. See
-     * passdock_clone_desc.
-     *
-     * Returns REJECTED if a captured value is missing, if a region would be copied into itself,
-     * or if an op would mean something else with the function's opsets. Returns INVALID if
-     * `result_count` doesn't match. */
-    passdock_status (*clone_region)(passdock_function *f, const passdock_clone_desc *desc);
     /* Appends an argument to a region. `out` receives its value. For the body, the argument is a
      * parameter of the function, and the interface changes. */
     passdock_status (*add_arg)(passdock_function *f, passdock_region_id region,
@@ -192,16 +185,17 @@ typedef struct passdock_function_api {
     passdock_status (*freeze_args)(passdock_function *f, const passdock_value_id *args,
                                    size_t count);
     /* Copies ops to a position, with their types, attributes, locations and regions. See
-     * passdock_clone_ops_desc.
+     * passdock_clone_desc.
      *
      * Constants that the ops use are copied too, unless `captures` maps them to other values.
      * Any other value that they use but don't define must be in `captures`, or, if the ops are
      * copied within the function, be visible at the position. A reference to an attribute
      * parameter refers to the parameter of the same name in this function.
      *
-     * Returns REJECTED if a captured value is missing, if the ops aren't in one region, or if an
-     * op would have another meaning with the opsets of the function. */
-    passdock_status (*clone_ops)(passdock_function *f, const passdock_clone_ops_desc *desc);
+     * Returns REJECTED if a captured value is missing, if the ops aren't in one region, if a
+     * region would be copied into itself, or if an op would have another meaning with the opsets
+     * of the function. Returns INVALID if `result_count` doesn't match. */
+    passdock_status (*clone_ops)(passdock_function *f, const passdock_clone_desc *desc);
     /* Converts a type of another function of the module to a type of this one. Dim symbols are
      * mapped by name.
      *
@@ -336,24 +330,17 @@ typedef struct passdock_diagnostic {
     size_t label_count;           /* the number of labels */
     const passdock_str *notes;    /* additional messages */
     size_t note_count;            /* the number of notes */
+    passdock_str file;            /* for a panic or an exception, the source file; else empty */
+    uint32_t line;                /* the line in the file, from 1; 0: unknown */
+    uint32_t column;              /* the column in the line, from 1; 0: unknown */
 } passdock_diagnostic;
 #define PASSDOCK_DIAGNOSTIC_INIT \
     {sizeof(passdock_diagnostic), PASSDOCK_SEVERITY_ERROR, PASSDOCK_NONE, 0, {NULL, 0}, {NULL, \
-     0}, {NULL, 0}, 0, sizeof(passdock_label), NULL, 0, NULL, 0}
+     0}, {NULL, 0}, 0, sizeof(passdock_label), NULL, 0, NULL, 0, {NULL, 0}, 0, 0}
 
-/* The reason why a pass failed or panicked. */
-typedef struct passdock_failure {
-    uint32_t struct_size;
-    passdock_op_id op;           /* the op that the pass failed on, or NONE */
-    passdock_str message;        /* the error message, or the panic's message */
-    passdock_str file;           /* the source file of a panic, else empty */
-    uint32_t line;               /* the line of a panic, from 1; 0: unknown */
-    uint32_t column;             /* the column of a panic, from 1; 0: unknown */
-    passdock_symbol_id function; /* the function of the op; 0: the one that the pass runs on */
-    uint32_t flags;
-} passdock_failure;
-#define PASSDOCK_FAILURE_INIT \
-    {sizeof(passdock_failure), PASSDOCK_NONE, {NULL, 0}, {NULL, 0}, 0, 0, 0, 0}
+/* The reason of the status that the callback returns; only the message, the op, its function and
+ * the source location count. */
+#define PASSDOCK_DIAGNOSTIC_REASON 1u
 
 /* ---- Settings: values of options and config fields ---------------------------------------------- */
 
@@ -415,11 +402,12 @@ typedef struct passdock_context_api {
     /* Reports a diagnostic, which the host copies and shows after the pass returns.
      *
      * If the severity is BUG or ERROR, the pass fails, whatever it returns. A pass that can't
-     * continue after such a diagnostic returns FAILED, and needn't call `fail`. */
+     * continue after such a diagnostic returns FAILED.
+     *
+     * A diagnostic with the flag REASON isn't shown by itself: it is the reason of the status
+     * FAILED, PANICKED or CONFIG that the callback returns, and its message is the error's. The
+     * last one counts. `passdock_fail` in passdock/read.h emits one. */
     passdock_status (*emit)(passdock_context *context, const passdock_diagnostic *diagnostic);
-    /* Sets the reason for a following status FAILED, PANICKED or CONFIG. The host copies it. If
-     * the pass calls it several times, the last one counts. */
-    void (*fail)(passdock_context *context, const passdock_failure *failure);
     /* Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind
      * MODULE. Returns NOT_FOUND if no pass has that name. */
     passdock_status (*find_pass)(const passdock_context *context, passdock_str name,
@@ -432,20 +420,12 @@ typedef struct passdock_context_api {
     passdock_status (*may_rewrite)(const passdock_context *context, passdock_str rule);
     /* Counts a rewrite by a rule. The report lists the counts by name. */
     void (*rewrote)(passdock_context *context, passdock_str rule);
-    /* Applies rules to a function until a fixed point. `last_error` of the function has the
-     * error message, for invalid rules too, and the status is that of the first error. Rewrites
-     * before the error stay. */
-    passdock_status (*rewrite)(passdock_context *context, passdock_function *f,
-                               const passdock_rewrite_desc *desc);
-    /* Returns the name and version of the host in `out`, for reports: "passdock 0.1.0". The
-     * string is valid as long as the host. */
-    passdock_status (*host_version)(const passdock_context *context, passdock_str *out);
 } passdock_context_api;
 
 typedef struct passdock_attr_entry passdock_attr_entry;
 
-/* Queries to op definitions, available in passes and, for functions that only read, elsewhere.
- * `last_error` of passdock_function_api has the error message. */
+/* Queries to op definitions, and rewrites. Those that only read are available in instruments and
+ * definitions, too. `last_error` of passdock_function_api has the error message. */
 typedef struct passdock_op_api {
     uint32_t struct_size;
     uint32_t reserved;
@@ -468,9 +448,10 @@ typedef struct passdock_op_api {
                                 size_t count);
     /* Inserts the decomposition of an op before the op. `count` is the number of results, and
      * `out` receives a replacement for each of them. The op stays until the pass replaces it.
+     * Extensions of the operator are asked before its definition.
      *
-     * Returns NOT_FOUND if the definition has no decomposition. `last_error` of the function has
-     * the reason. */
+     * Returns NOT_FOUND if there is no decomposition. `last_error` of the function has the
+     * reason. */
     passdock_status (*decompose)(passdock_context *context, passdock_function *f,
                                  passdock_op_id op, passdock_value_id *out, size_t count);
     /* Evaluates an op as `evaluate`, but with other operands. `operands` has one value for each
@@ -513,10 +494,6 @@ typedef struct passdock_op_api {
     passdock_status (*attributes)(passdock_context *context, const passdock_function *f,
                                   passdock_op_id op, const passdock_attr_entry **out,
                                   uint32_t *count, uint32_t *stride);
-    /* Inserts the body that `legalize` of the op's definition sets for back ends. Arguments and
-     * statuses are those of `decompose`. */
-    passdock_status (*legalize)(passdock_context *context, passdock_function *f, passdock_op_id op,
-                                passdock_value_id *out, size_t count);
     /* Returns the form of an op in requested layouts, as its definition describes it.
      *
      * `wanted` has the layout of each operand, in the syntax of passdock_laid_out; an empty
@@ -535,6 +512,10 @@ typedef struct passdock_op_api {
      * if the text is invalid or doesn't fit the description. */
     passdock_status (*insert_text)(passdock_context *context, passdock_function *f,
                                    const passdock_text_desc *desc);
+    /* Applies rules to a function until a fixed point. If the rules are invalid or a rewrite
+     * fails, the status is that of the first error. Rewrites before the error stay. */
+    passdock_status (*rewrite)(passdock_context *context, passdock_function *f,
+                               const passdock_rewrite_desc *desc);
     /* Checks whether a target supports an op, according to the definitions and extensions of its
      * operator for that target.
      *
@@ -587,8 +568,8 @@ typedef struct passdock_definition_api {
     /* Sets the reason for a following status REJECTED: `evaluate` has no result, or `infer`
      * found the op to be invalid. Types that `infer` set before stay. */
     void (*reject)(passdock_op_call *call, passdock_str reason);
-    /* In `decompose`, `legalize`, `layout` and `alter_layout`: sets the body of the op. The host
-     * copies the text.
+    /* In `decompose`, `layout` and `alter_layout`: sets the body of the op. The host copies the
+     * text.
      *
      * The text is the IR of one function, written for this op: "fn @body(%0, %1) { %2 =
      * onnx.Mul(%0, %1) return %2 }". Parameter i is operand i of the op; the parameter of an
@@ -618,6 +599,8 @@ struct passdock_host {
     uint32_t reserved;
     passdock_version abi;                       /* the ABI version of the host */
     passdock_version ir;                        /* the IR version of the host */
+    passdock_str name;                          /* the name of the host: "passdock" */
+    passdock_str version;                       /* the version of the host: "1.0.0" */
     const passdock_symbol_api *symbols;         /* interned strings */
     const passdock_function_api *functions;     /* reading and editing functions */
     const passdock_module_api *modules;         /* reading and editing modules */

@@ -12,17 +12,16 @@
  *
  *  Threads    The host calls the functions of one instance one at a time, on the thread that enters
  *             the context or runs the pass. It may call those of different instances concurrently.
- *  Context    Valid until the function returns. `option` returns the instrument's options, `emit` reports
- *             a diagnostic (an error makes the callback fail), and `fail` sets the error message for a
- *             status other than OK. `opt_level`, `config`, `find_pass` and `host_version` work as in a
- *             pass.
+ *  Context    Valid until the function returns. `option` returns the instrument's options, and `emit` reports
+ *             a diagnostic: an error makes the callback fail. `opt_level`, `config` and `find_pass` work
+ *             as in a pass.
  *  Module     Read-only, and valid until the function returns. It is the module before the pass, in
  *             `run_after_pass` the module after it. In `pass_failed` it is the module before the pass,
  *             which the host restored. Edits are rejected.
  *  Calls      An instrument may call only functions that read: `snapshot` and `release` of
  *             passdock_module_api, the functions of passdock_function_api and passdock_op_api that take
  *             a const function, and analyses.
- *  Status     Any status except OK makes the run fail with the message of `fail`. In `pass_failed`, it
+ *  Status     Any status except OK makes the run fail with the reason that it emitted. In `pass_failed`, it
  *             becomes a note of the pass's error. */
 #ifndef PASSDOCK_INSTRUMENT_H
 #define PASSDOCK_INSTRUMENT_H
@@ -64,7 +63,7 @@ typedef struct passdock_instrument_entry {
     passdock_status (*create)(const passdock_host *host, void *state, passdock_context *context,
                               void **out);
     /* Destroys an instance, after which the host makes no call on it. To report an error, it
-     * calls `fail` of the context: the run then fails. */
+     * calls `emit` with a reason: the run then fails. */
     void (*destroy)(const passdock_host *host, void *instance, passdock_context *context);
     passdock_watch_context enter_pass_ctx; /* called before the context is entered */
     passdock_watch_context exit_pass_ctx;  /* called after the context is left */

@@ -19,7 +19,7 @@ typedef struct passdock_pass_entry {
     void *state;
     /* Runs a function or prim-function pass on one function; null for a module pass. `module` is
      * the read-only module before the pass. It may be null if the host has none. Returns OK; or
-     * FAILED, CONFIG or PANICKED after a call of `fail` with the reason. */
+     * FAILED, CONFIG or PANICKED after a call of `emit` with the reason. */
     passdock_status (*run_function)(const passdock_host *host, void *state,
                                     passdock_context *context,
                                     const passdock_function_ref *function,
@@ -41,9 +41,9 @@ typedef passdock_status (*passdock_op_fn)(const passdock_host *host, void *state
                                           const passdock_function_ref *function, passdock_op_id op);
 
 /* Traits: facts about each op of a definition's name. DEFINED, FOLDS, DECOMPOSES, AMBIGUOUS,
- * LEGALIZES, KNOWS_LAYOUT, ALTERS_LAYOUT and LATER are set by the host; in a definition they are
- * ignored. STATEFUL, READS, WRITES and ALLOCATES are provisional: their meaning may become
- * narrower until version 1 of the ABI. */
+ * KNOWS_LAYOUT, ALTERS_LAYOUT and LATER are set by the host; in a definition they are ignored.
+ * STATEFUL, READS, WRITES and ALLOCATES are provisional: their meaning may become narrower until
+ * version 1 of the ABI. */
 /* The op has a definition. Set by the host. */
 #define PASSDOCK_TRAIT_DEFINED (UINT64_C(1) << 0)
 #define PASSDOCK_TRAIT_PURE (UINT64_C(1) << 1) /* the op has no side effects */
@@ -66,7 +66,7 @@ typedef passdock_status (*passdock_op_fn)(const passdock_host *host, void *state
 #define PASSDOCK_TRAIT_FOLDS (UINT64_C(1) << 12)
 /* The results depend only on the types of the operands. */
 #define PASSDOCK_TRAIT_SHAPE_ONLY (UINT64_C(1) << 13)
-/* The definition has a `decompose`. Set by the host. */
+/* The definition or an extension has a `decompose`. Set by the host. */
 #define PASSDOCK_TRAIT_DECOMPOSES (UINT64_C(1) << 14)
 /* A function of the module has the operator's name. A runtime may use either of them, so the
  * host reports no other trait. Set by the host. */
@@ -76,8 +76,9 @@ typedef passdock_status (*passdock_op_fn)(const passdock_host *host, void *state
 #define PASSDOCK_TRAIT_REDUCTION (UINT64_C(1) << 17) /* reduces axes */
 /* Elementwise users of the result can be fused into the op. */
 #define PASSDOCK_TRAIT_OUT_FUSABLE (UINT64_C(1) << 18)
-/* A definition or an extension has a `legalize`. Set by the host. */
-#define PASSDOCK_TRAIT_LEGALIZES (UINT64_C(1) << 19)
+/* Back ends don't have the op: `relax.transform.Legalize` replaces it with its decomposition.
+ * The host also sets it if an extension has a `decompose`. */
+#define PASSDOCK_TRAIT_ILLEGAL (UINT64_C(1) << 19)
 /* A definition or an extension has a `layout`. Set by the host. */
 #define PASSDOCK_TRAIT_KNOWS_LAYOUT (UINT64_C(1) << 20)
 /* A definition or an extension has an `alter_layout`. Set by the host. */
@@ -104,14 +105,16 @@ struct passdock_attr_entry {
 #define PASSDOCK_ATTR_ENTRY_DEFAULT 2u
 
 /* An op definition. With `extends = true` in the manifest, it is an extension of an operator
- * that may be defined by another plugin. An extension has only `legalize`, `layout`,
- * `alter_layout` and `supports`: no traits and no number of operands. The host calls it before
- * the definition. */
+ * that may be defined by another plugin. An extension has only `decompose`, `layout`,
+ * `alter_layout` and `supports`: no traits and no numbers of operands and results. The host
+ * calls it before the definition. */
 typedef struct passdock_op_entry {
     passdock_str name;     /* the canonical name, domain included */
     int64_t since;         /* the first version of its domain that the definition applies to */
     uint32_t min_operands; /* the minimum number of operands */
     uint32_t max_operands; /* the maximum number of operands; UINT32_MAX: no limit */
+    uint32_t min_results;  /* the minimum number of results */
+    uint32_t max_results;  /* the maximum number of results; UINT32_MAX: no limit */
     uint64_t traits;       /* a combination of PASSDOCK_TRAIT_* */
     /* The plugin's data, passed to each function of the entry. May be null. */
     void *state;
@@ -127,8 +130,6 @@ typedef struct passdock_op_entry {
     /* Sets a body of other ops that computes the same (`set_body`). Null: the op isn't
      * decomposed. */
     passdock_op_fn decompose;
-    /* Sets a body, as `decompose`, for back ends without the op. Null: the op isn't legalized. */
-    passdock_op_fn legalize;
     /* Describes the op in requested layouts, with `requested_layout`, `set_operand_layout`,
      * `set_result_layout` and `set_body`. Null: the op has no other layout. */
     passdock_op_fn layout;

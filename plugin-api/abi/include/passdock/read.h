@@ -110,6 +110,18 @@ static inline passdock_str passdock_text(const char *text) {
     return str;
 }
 
+/* Emits the reason of a failure, and returns FAILED: `return passdock_fail(host, context, op, message);`. `op`
+ * may be NONE. */
+static inline passdock_status passdock_fail(const passdock_host *host, passdock_context *context,
+                                            passdock_op_id op, passdock_str message) {
+    passdock_diagnostic diagnostic = PASSDOCK_DIAGNOSTIC_INIT;
+    diagnostic.flags = PASSDOCK_DIAGNOSTIC_REASON;
+    diagnostic.op = op;
+    diagnostic.message = message;
+    host->context->emit(context, &diagnostic);
+    return PASSDOCK_STATUS_FAILED;
+}
+
 #ifdef __cplusplus
 }
 #endif

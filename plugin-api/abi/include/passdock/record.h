@@ -47,8 +47,8 @@ typedef struct passdock_version {
 /* The result of a call. If a call doesn't return OK, it has changed nothing, unless its
  * documentation states otherwise, and `last_error` of the same table has an error message.
  *
- * A pass that can't continue calls `fail` of passdock_context_api with the reason and returns
- * FAILED. The host then discards all edits of the pass. */
+ * A pass that can't continue emits the reason (`passdock_fail`) and returns FAILED. The host
+ * then discards all edits of the pass. */
 typedef uint32_t passdock_status;
 /* The call succeeded. */
 #define PASSDOCK_OK 0u
@@ -63,14 +63,14 @@ typedef uint32_t passdock_status;
 /* The host doesn't support the request: it is too old, or the function isn't available here.
  * Continue without it. */
 #define PASSDOCK_STATUS_UNSUPPORTED 5u
-/* The pass failed and reported the reason with `fail`. */
+/* The pass failed and emitted the reason. */
 #define PASSDOCK_STATUS_FAILED 6u
-/* The plugin panicked, or caught an exception, and reported the location with `fail`. */
+/* The plugin panicked, or caught an exception, and emitted the reason with its location. */
 #define PASSDOCK_STATUS_PANICKED 7u
 /* The file that stores the bytes couldn't be read. */
 #define PASSDOCK_STATUS_IO 8u
-/* An option of the pass is invalid for this model: an error of the user. The pass reported the
- * reason with `fail`. */
+/* An option of the pass is invalid for this model: an error of the user. The pass emitted the
+ * reason. */
 #define PASSDOCK_STATUS_CONFIG 9u
 
 /* ---- Ids ------------------------------------------------------------------------------------- */

@@ -147,7 +147,7 @@ typedef struct passdock_attr_desc {
      * the `constant` of the resulting value. */
     uint64_t bits;
     /* The value of other kinds. INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t; STRINGS:
-     * passdock_bytes; TYPES, TENSORS: ids. */
+     * passdock_str, of any bytes; TYPES, TENSORS: ids. */
     const void *data;
     size_t count; /* the number of elements of `data` */
     /* For a REFERENCE, the kind of the value that it refers to, or NONE; otherwise NONE. */
@@ -240,46 +240,30 @@ typedef struct passdock_capture {
     passdock_value_id replacement; /* the value that the copies use instead */
 } passdock_capture;
 
-/* A region to copy, without its terminator, to a position in a function. */
+/* Ops to copy, with their regions, to a position in a function: a list of ops, or all ops of a
+ * region but its terminator. */
 typedef struct passdock_clone_desc {
     uint32_t struct_size;
     uint32_t flags;
-    passdock_region_id region; /* the region to copy */
-    uint32_t reserved;
-    passdock_function_ref source;  /* the function that contains it; null handle: the edited one */
-    passdock_position at;          /* the position of the copies */
-    const passdock_value_id *args; /* the values that replace the arguments of the region */
-    size_t arg_count;              /* the number of arguments of the region */
-    /* Values from outside the region; within one function, other values stay the same. */
-    const passdock_capture *captures;
-    size_t capture_count;       /* the number of captures */
-    passdock_value_id *results; /* receives the copy of each operand of the terminator */
-    size_t result_count;        /* the number of operands of the terminator */
-} passdock_clone_desc;
-#define PASSDOCK_CLONE_DESC_INIT \
-    {sizeof(passdock_clone_desc), 0, PASSDOCK_NONE, 0, {NULL, NULL}, {PASSDOCK_NONE, \
-     PASSDOCK_NONE}, NULL, 0, NULL, 0, NULL, 0}
-
-/* Ops to copy, with their regions, to a position in a function. */
-typedef struct passdock_clone_ops_desc {
-    uint32_t struct_size;
-    uint32_t flags;
     passdock_function_ref source; /* the function that contains them; null handle: the edited one */
+    passdock_region_id region;    /* the region whose ops are copied; NONE: `ops` are copied */
+    uint32_t reserved;
     /* Ops of one region, in any order; the copies are in program order. */
     const passdock_op_id *ops;
     size_t op_count;      /* the number of ops */
     passdock_position at; /* the position of the copies */
-    /* Values that the ops use but don't define; within one function, other values stay the same. */
+    /* Values that the ops use but don't define, and each argument of `region`; within one
+     * function, other values stay the same. */
     const passdock_capture *captures;
     size_t capture_count; /* the number of captures */
     /* Receives the copies of the results of the first op in `ops`, then of the second one, and
-     * so on. */
+     * so on; for a region, the copy of each operand of its terminator. */
     passdock_value_id *results;
-    size_t result_count; /* the total number of results of the ops */
-} passdock_clone_ops_desc;
-#define PASSDOCK_CLONE_OPS_DESC_INIT \
-    {sizeof(passdock_clone_ops_desc), 0, {NULL, NULL}, NULL, 0, {PASSDOCK_NONE, PASSDOCK_NONE}, \
-     NULL, 0, NULL, 0}
+    size_t result_count; /* the number of these values */
+} passdock_clone_desc;
+#define PASSDOCK_CLONE_DESC_INIT \
+    {sizeof(passdock_clone_desc), 0, {NULL, NULL}, PASSDOCK_NONE, 0, NULL, 0, {PASSDOCK_NONE, \
+     PASSDOCK_NONE}, NULL, 0, NULL, 0}
 
 /* Ops as IR text, to insert before an op. */
 typedef struct passdock_text_desc {

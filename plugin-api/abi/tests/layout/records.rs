@@ -251,21 +251,9 @@ replacement,
 CloneDesc "passdock_clone_desc" {
 struct_size,
 flags,
+source,
 region,
 reserved,
-source,
-at,
-args,
-arg_count,
-captures,
-capture_count,
-results,
-result_count,
-}
-CloneOpsDesc "passdock_clone_ops_desc" {
-struct_size,
-flags,
-source,
 ops,
 op_count,
 at,
@@ -350,7 +338,6 @@ add_type,
 add_expr,
 add_constant,
 erase_constant,
-clone_region,
 add_arg,
 set_results,
 set_opset,
@@ -403,16 +390,9 @@ labels,
 label_count,
 notes,
 note_count,
-}
-Failure "passdock_failure" {
-struct_size,
-op,
-message,
 file,
 line,
 column,
-function,
-flags,
 }
 Setting "passdock_setting" {
 struct_size,
@@ -434,13 +414,10 @@ opt_level,
 option,
 config,
 emit,
-fail,
 find_pass,
 last_error,
 may_rewrite,
 rewrote,
-rewrite,
-host_version,
 }
 OpApi "passdock_op_api" {
 struct_size, reserved,
@@ -453,10 +430,10 @@ known_dims,
 check_op,
 infer_with,
 attributes,
-legalize,
 layout,
 alter_layout,
 insert_text,
+rewrite,
 supports,
 }
 DefinitionApi "passdock_definition_api" {
@@ -480,6 +457,8 @@ struct_size,
 reserved,
 abi,
 ir,
+name,
+version,
 symbols,
 functions,
 modules,
@@ -559,6 +538,8 @@ name,
 since,
 min_operands,
 max_operands,
+min_results,
+max_results,
 traits,
 state,
 infer,
@@ -567,7 +548,6 @@ attrs,
 attr_count,
 attr_stride,
 decompose,
-legalize,
 layout,
 alter_layout,
 supports,
@@ -734,6 +714,7 @@ PASSDOCK_PART_NAME = abi::OpPart::NAME.0;
 PASSDOCK_PART_OPERAND = abi::OpPart::OPERAND.0;
 PASSDOCK_PART_RESULT = abi::OpPart::RESULT.0;
 PASSDOCK_PART_ATTR = abi::OpPart::ATTR.0;
+PASSDOCK_DIAGNOSTIC_REASON = abi::Diagnostic::REASON;
 PASSDOCK_SETTING_NONE = abi::SettingKind::NONE.0;
 PASSDOCK_SETTING_BOOL = abi::SettingKind::BOOL.0;
 PASSDOCK_SETTING_INT = abi::SettingKind::INT.0;
@@ -764,7 +745,7 @@ PASSDOCK_TRAIT_AMBIGUOUS = abi::OpEntry::AMBIGUOUS;
 PASSDOCK_TRAIT_INJECTIVE = abi::OpEntry::INJECTIVE;
 PASSDOCK_TRAIT_REDUCTION = abi::OpEntry::REDUCTION;
 PASSDOCK_TRAIT_OUT_FUSABLE = abi::OpEntry::OUT_FUSABLE;
-PASSDOCK_TRAIT_LEGALIZES = abi::OpEntry::LEGALIZES;
+PASSDOCK_TRAIT_ILLEGAL = abi::OpEntry::ILLEGAL;
 PASSDOCK_TRAIT_KNOWS_LAYOUT = abi::OpEntry::KNOWS_LAYOUT;
 PASSDOCK_TRAIT_ALTERS_LAYOUT = abi::OpEntry::ALTERS_LAYOUT;
 PASSDOCK_TRAIT_LATER = abi::OpEntry::LATER;

@@ -15,10 +15,12 @@ pub(super) const OPERATORS: &[Operator] = &[
         softcap: float = 0.0, softmax_precision: int,
     ]),
     Operator::new("onnx.CausalConvWithState", 27, (2, 4))
+        .results((2, 2))
         .attrs(attrs![activation: string = "none"])
         .infers(causal_conv)
         .decomposes(body!("CausalConvWithState")),
     Operator::new("onnx.LinearAttention", 27, (3, 6))
+        .results((2, 2))
         .attrs(attrs![
             chunk_size: int = 64, kv_num_heads: required int, q_num_heads: required int,
             scale: float = 0.0, update_rule: string = "gated_delta",
@@ -39,6 +41,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const ATTENTION: Operator = Operator::new("onnx.Attention", 23, (3, 6))
+    .results((1, 4))
     .attrs(attrs![
         is_causal: int = 0, kv_num_heads: int, q_num_heads: int,
         qk_matmul_output_mode: int = 0, scale: float, softcap: float = 0.0,

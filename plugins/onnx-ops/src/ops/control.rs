@@ -9,25 +9,30 @@ use crate::infer::{Infer, Inferred, Stop, Ty, invalid};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.If", 1, (1, 1))
+        .results((1, MANY))
         .attrs(attrs![else_branch: required graph, then_branch: required graph])
         .infers(branches),
     LOOP,
     LOOP.since(11).operands((2, MANY)),
     Operator::new("onnx.Scan", 8, (2, MANY))
+        .results((1, MANY))
         .attrs(attrs![body: required graph, directions: ints, num_scan_inputs: required int])
         .infers(scan_batches),
     Operator::new("onnx.Scan", 9, (1, MANY))
+        .results((1, MANY))
         .attrs(attrs![
             body: required graph, num_scan_inputs: required int, scan_input_axes: ints,
             scan_input_directions: ints, scan_output_axes: ints, scan_output_directions: ints,
         ])
         .infers(scan),
     Operator::new("onnx.SequenceMap", 17, (1, MANY))
+        .results((1, MANY))
         .attrs(attrs![body: required graph])
         .infers(sequence_map),
 ];
 
 const LOOP: Operator = Operator::new("onnx.Loop", 1, (3, MANY))
+    .results((1, MANY))
     .attrs(attrs![body: required graph])
     .infers(rounds);
 

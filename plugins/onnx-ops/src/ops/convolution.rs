@@ -37,7 +37,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
         kernel_shape: required ints, p: int = 2, pads: ints, strides: ints,
     ]),
-    MAX_POOL,
+    MAX_POOL.results((1, 1)),
     MAX_POOL.since(8).attrs(attrs![
         auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints,
         storage_order: int = 0, strides: ints,
@@ -90,6 +90,7 @@ const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
     .folds(sliding::lp_pool);
 
 const MAX_POOL: Operator = Operator::new("onnx.MaxPool", 1, (1, 1))
+    .results((1, 2))
     .with(OpTraits::OUT_FUSABLE)
     .attrs(attrs![
         auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints, strides: ints,

@@ -11,6 +11,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(likelihood)
         .decomposes(body!("NegativeLogLikelihoodLoss")),
     Operator::new("onnx.SoftmaxCrossEntropyLoss", 12, (2, 3))
+        .results((1, 2))
         .attrs(attrs![ignore_index: int, reduction: string = "mean"])
         .infers(cross_entropy)
         .decomposes(body!("SoftmaxCrossEntropyLoss")),

@@ -48,6 +48,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         values_int64s: ints, values_strings: strings, values_tensor: tensor,
     ]),
     Operator::new("ai.onnx.ml.LinearClassifier", 1, (1, 1))
+        .results((2, 2))
         .attrs(attrs![
             classlabels_ints: ints, classlabels_strings: strings, coefficients: required floats,
             intercepts: floats, multi_class: int = 0, post_transform: string = "NONE",
@@ -66,6 +67,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![cats_int64s: ints, cats_strings: strings, zeros: int = 1])
         .infers(one_hot_encoder),
     Operator::new("ai.onnx.ml.SVMClassifier", 1, (1, 1))
+        .results((2, 2))
         .attrs(attrs![
             classlabels_ints: ints, classlabels_strings: strings, coefficients: floats,
             kernel_params: floats, kernel_type: string = "LINEAR",
@@ -129,6 +131,7 @@ const LABEL_ENCODER: Operator = Operator::new("ai.onnx.ml.LabelEncoder", 1, (1, 
 
 const TREE_ENSEMBLE_CLASSIFIER: Operator =
     Operator::new("ai.onnx.ml.TreeEnsembleClassifier", 1, (1, 1))
+        .results((2, 2))
         .attrs(attrs![
             base_values: floats, class_ids: ints, class_nodeids: ints, class_treeids: ints,
             class_weights: floats, classlabels_int64s: ints, classlabels_strings: strings,

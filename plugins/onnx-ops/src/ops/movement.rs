@@ -101,6 +101,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(same_type)
         .folds(data_movement::trilu),
     Operator::new("onnx.Unique", 11, (1, 1))
+        .results((1, 4))
         .attrs(attrs![axis: int, sorted: int = 1])
         .infers(unique),
     Operator::new("onnx.Where", 9, (3, 3))
@@ -151,6 +152,7 @@ const SPACE_TO_DEPTH: Operator = Operator::new("onnx.SpaceToDepth", 1, (1, 1))
     .decomposes(body!("SpaceToDepth"));
 
 const SPLIT: Operator = Operator::new("onnx.Split", 2, (1, 1))
+    .results((1, MANY))
     .attrs(attrs![axis: int = 0, split: ints])
     .infers(split)
     .folds_all(data_movement::split)

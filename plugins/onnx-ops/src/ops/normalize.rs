@@ -23,15 +23,17 @@ pub(super) const OPERATORS: &[Operator] = &[
     BATCH_NORMALIZATION
         .since(9)
         .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9]),
-    BATCH_NORMALIZATION.since(14).attrs(attrs![
+    BATCH_NORMALIZATION.since(14).results((1, 3)).attrs(attrs![
         epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0,
     ]),
     same("onnx.Dropout", 7, (1, 1))
+        .results((1, 2))
         .attrs(attrs![ratio: float = 0.5])
         .with(OpTraits::IDENTITY)
         .infers(dropout),
     // Since opset 12, an operand may enable training, which makes the result random.
     same("onnx.Dropout", 12, (1, 3))
+        .results((1, 2))
         .attrs(attrs![seed: int])
         .only(OpTraits::RANDOM)
         .infers(dropout),
@@ -44,6 +46,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     scaled("onnx.InstanceNormalization", 1, (3, 3)).any_attrs(),
     scaled("onnx.InstanceNormalization", 6, (3, 3)).attrs(attrs![epsilon: float = 1e-5]),
     scaled("onnx.LayerNormalization", 17, (2, 3))
+        .results((1, 3))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
         .infers(layer_normalization)
         .folds_all(normalize::layer_normalization)
@@ -69,6 +72,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const BATCH_NORMALIZATION: Operator = scaled("onnx.BatchNormalization", 7, (5, 5))
+    .results((1, 5))
     .infers(batch_normalization)
     .folds_all(normalize::batch_normalization);
 

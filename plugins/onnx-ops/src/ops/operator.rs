@@ -28,6 +28,8 @@ pub struct Operator {
     pub since: i64,
     /// The minimum and maximum number of operands.
     pub operands: (u32, u32),
+    /// The minimum and maximum number of results.
+    pub results: (u32, u32),
     /// The attributes with their defaults, or `None` if they aren't listed. An op with an unlisted attribute isn't
     /// folded.
     pub attrs: Option<&'static [AttrDef]>,
@@ -44,12 +46,13 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Creates a row of a pure operator without attributes and without a type rule.
+    /// Creates a row of a pure operator with one result, without attributes and without a type rule.
     pub(super) const fn new(name: &'static str, since: i64, operands: (u32, u32)) -> Operator {
         Operator {
             name,
             since,
             operands,
+            results: (1, 1),
             attrs: Some(&[]),
             traits: PURE,
             evaluate: None,
@@ -67,6 +70,11 @@ impl Operator {
     /// Sets the minimum and maximum number of operands.
     pub(super) const fn operands(self, operands: (u32, u32)) -> Operator {
         Operator { operands, ..self }
+    }
+
+    /// Sets the minimum and maximum number of results.
+    pub(super) const fn results(self, results: (u32, u32)) -> Operator {
+        Operator { results, ..self }
     }
 
     /// Sets the attributes.

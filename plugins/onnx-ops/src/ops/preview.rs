@@ -10,11 +10,13 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![prob_mod: graph, scale: float, score_mod: graph, softmax_precision: int])
         .infers(flex_attention),
     Operator::new("ai.onnx.preview.training.Adagrad", 1, (3, MANY))
+        .results((1, MANY))
         .attrs(attrs![
             decay_factor: float = 0.0, epsilon: float = 1e-6, norm_coefficient: float = 0.0,
         ])
         .infers(|op| updated(op, 3)),
     Operator::new("ai.onnx.preview.training.Adam", 1, (3, MANY))
+        .results((1, MANY))
         .attrs(attrs![
             alpha: float = 0.9, beta: float = 0.999, epsilon: float = 1e-6,
             norm_coefficient: float = 0.0, norm_coefficient_post: float = 0.0,
@@ -22,9 +24,11 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(|op| updated(op, 4)),
     // It differentiates the surrounding graph, which isn't an operand.
     Operator::new("ai.onnx.preview.training.Gradient", 1, (1, MANY))
+        .results((1, MANY))
         .attrs(attrs![xs: required strings, y: required string, zs: strings])
         .only(OpTraits::NONE),
     Operator::new("ai.onnx.preview.training.Momentum", 1, (3, MANY))
+        .results((1, MANY))
         .attrs(attrs![
             alpha: required float, beta: required float, mode: required string,
             norm_coefficient: required float,

@@ -16,6 +16,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .since(23)
         .attrs(attrs![axis: int = 1, block_size: int = 0, output_dtype: int = 0]),
     Operator::new("onnx.DynamicQuantizeLinear", 11, (1, 1))
+        .results((3, 3))
         .infers(dynamic)
         .decomposes(body!("DynamicQuantizeLinear")),
     QUANTIZE_LINEAR,

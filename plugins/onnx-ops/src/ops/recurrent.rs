@@ -27,6 +27,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const GRU: Operator = Operator::new("onnx.GRU", 7, (3, 6))
+    .results((0, 2))
     .attrs(attrs![
         activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
         direction: string = "forward", hidden_size: int, linear_before_reset: int = 0,
@@ -34,6 +35,7 @@ const GRU: Operator = Operator::new("onnx.GRU", 7, (3, 6))
     .infers(layer);
 
 const LSTM: Operator = Operator::new("onnx.LSTM", 7, (3, 8))
+    .results((0, 3))
     .attrs(attrs![
         activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
         direction: string = "forward", hidden_size: int, input_forget: int = 0,
@@ -41,6 +43,7 @@ const LSTM: Operator = Operator::new("onnx.LSTM", 7, (3, 8))
     .infers(layer);
 
 const RNN: Operator = Operator::new("onnx.RNN", 7, (3, 6))
+    .results((0, 2))
     .attrs(attrs![
         activation_alpha: floats, activation_beta: floats,
         activations: strings = ["Tanh", "Tanh"], clip: float, direction: string = "forward",

@@ -83,6 +83,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const TOP_K: Operator = Operator::new("onnx.TopK", 1, (1, 1))
+    .results((2, 2))
     .attrs(attrs![axis: int = -1, k: required int])
     .infers(top)
     .folds_all(choose::top_k);

@@ -20,6 +20,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         ])
         .infers(normalize),
     Operator::new("onnx.StringSplit", 20, (1, 1))
+        .results((2, 2))
         .attrs(attrs![delimiter: string, maxsplit: int])
         .infers(split),
     Operator::new("onnx.TfIdfVectorizer", 9, (1, 1))

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-const RELU: OpDef = OpDef::extending("onnx.Relu", 1).legalize(|call| {
+const RELU: OpDef = OpDef::extending("onnx.Relu", 1).decompose(|call| {
     call.set_body("fn @relu(%x) { %z = onnx.Abs(%x) return %z }")?;
     Ok(())
 });

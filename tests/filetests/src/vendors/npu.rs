@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 /// The accelerator convolves blocks of four channels, so other numbers are padded.
-const CONV: OpDef = OpDef::extending("onnx.Conv", 1).legalize(|call| {
+const CONV: OpDef = OpDef::extending("onnx.Conv", 1).decompose(|call| {
     let dims = call.operand_type(0).dims().ok_or("its rank isn't known")?;
     let channels = dims.get(1).and_then(Dim::as_const);
     let lack = -channels.ok_or("its channels aren't known")? & 3;
@@ -29,7 +29,7 @@ const CONV: OpDef = OpDef::extending("onnx.Conv", 1).legalize(|call| {
 });
 
 /// The accelerator has a `Max` for all element types.
-const RELU: OpDef = OpDef::extending("onnx.Relu", 1).legalize(|call| {
+const RELU: OpDef = OpDef::extending("onnx.Relu", 1).decompose(|call| {
     let dtype = call.operand_type(0).dtype();
     let name = dtype.name().ok_or("its elements aren't known")?;
     let zero = match dtype {
@@ -43,7 +43,7 @@ const RELU: OpDef = OpDef::extending("onnx.Relu", 1).legalize(|call| {
 });
 
 /// The accelerator concatenates two operands at a time.
-const CONCAT: OpDef = OpDef::extending("onnx.Concat", 1).legalize(|call| {
+const CONCAT: OpDef = OpDef::extending("onnx.Concat", 1).decompose(|call| {
     let count = call.operand_count();
     if count <= 2 {
         return Err("it joins two".into());
@@ -67,7 +67,7 @@ const CONCAT: OpDef = OpDef::extending("onnx.Concat", 1).legalize(|call| {
 });
 
 /// At inference, the result is the operand.
-const DROPOUT: OpDef = OpDef::extending("onnx.Dropout", 1).legalize(|call| {
+const DROPOUT: OpDef = OpDef::extending("onnx.Dropout", 1).decompose(|call| {
     call.set_body(
         "fn @dropout(%x) {
            %shape = onnx.Shape(%x)
@@ -79,7 +79,7 @@ const DROPOUT: OpDef = OpDef::extending("onnx.Dropout", 1).legalize(|call| {
 });
 
 /// The legalization contains a `MatMul` itself, with twice the weights.
-const MATMUL: OpDef = OpDef::extending("onnx.MatMul", 1).legalize(|call| {
+const MATMUL: OpDef = OpDef::extending("onnx.MatMul", 1).decompose(|call| {
     call.set_body(
         "fn @matmul(%x, %w) {
            %two = const f32[] 2.0
@@ -94,8 +94,8 @@ const MATMUL: OpDef = OpDef::extending("onnx.MatMul", 1).legalize(|call| {
 /// An operator of the accelerator, which is legalized to ops that have to be legalized, too.
 const CONV_RELU: OpDef = OpDef::new("npu.ConvRelu", 1)
     .operands(2, 2)
-    .traits(OpTraits::PURE)
-    .legalize(|call| {
+    .traits(OpTraits::PURE.with(OpTraits::ILLEGAL))
+    .decompose(|call| {
         call.set_body(
             "fn @conv_relu(%x, %w) { %c = onnx.Conv(%x, %w) %y = onnx.Relu(%c) return %y }",
         )?;

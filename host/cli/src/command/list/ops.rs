@@ -78,7 +78,6 @@ fn abilities(op: &OpInfo) -> String {
         (op.type_inference, "types"),
         (op.evaluation, "evaluation"),
         (op.decomposition, "body"),
-        (op.legalization, "body for back ends"),
         (op.layouts, "layouts"),
     ];
     let abilities = parts.into_iter().filter(|part| part.0);

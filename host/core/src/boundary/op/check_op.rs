@@ -1,9 +1,9 @@
-//! The check of an op against its definition: number of operands, and attributes.
+//! The check of an op against its definition: numbers of operands and results, and attributes.
 
 use passdock_abi::{Attr, AttrKind, OpEntry, OpId};
 use passdock_diagnostic::suggest;
 use passdock_ir::{Edit, EditFailure, Function};
-use passdock_loader::{AttrInfo, kind_name, operand_range};
+use passdock_loader::{AttrInfo, count_range, kind_name};
 
 use super::OpQueries;
 
@@ -16,7 +16,7 @@ impl OpQueries<'_> {
         self.session.with(|state| {
             let f = state.read()?;
             let mut problems = Vec::new();
-            check_operands(f, op, &definition.entry, &mut problems);
+            check_counts(f, op, &definition.entry, &mut problems);
             if let Some(listed) = definition.attributes {
                 check_attributes(f, op, listed, &mut problems);
             }
@@ -28,14 +28,26 @@ impl OpQueries<'_> {
     }
 }
 
-fn check_operands(f: &Function, op: OpId, definition: &OpEntry, problems: &mut Vec<String>) {
-    let count = f.operands(op).len();
-    let (fewest, most) = (definition.min_operands, definition.max_operands);
-    if (fewest as usize..=most as usize).contains(&count) {
-        return;
+fn check_counts(f: &Function, op: OpId, definition: &OpEntry, problems: &mut Vec<String>) {
+    let max_results = match definition.max_results {
+        0 => u32::MAX,
+        most => most,
+    };
+    let (operands, results) = (f.operands(op).len(), f.results(op).len());
+    for (what, count, fewest, most) in [
+        (
+            "operand",
+            operands,
+            definition.min_operands,
+            definition.max_operands,
+        ),
+        ("result", results, definition.min_results, max_results),
+    ] {
+        if !(fewest as usize..=most as usize).contains(&count) {
+            let (operator, allowed) = (f.text(f.op(op).name), count_range(what, fewest, most));
+            problems.push(format!("{operator} expects {allowed}, found {count}"));
+        }
     }
-    let (operator, allowed) = (f.text(f.op(op).name), operand_range(fewest, most));
-    problems.push(format!("{operator} expects {allowed}, found {count}"));
 }
 
 fn check_attributes(f: &Function, op: OpId, listed: &[AttrInfo], problems: &mut Vec<String>) {

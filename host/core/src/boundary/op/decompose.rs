@@ -1,6 +1,5 @@
 //! Bodies of ops. A definition returns a body as IR text, and the host parses it and inserts its ops before the op.
 
-use passdock_abi as abi;
 use passdock_abi::{OpId, Status, Str, SymbolId, TextDesc, ValueId};
 use passdock_ir::{Edit, EditFailure, Function, Symbols, text};
 
@@ -14,7 +13,7 @@ impl OpCall<'_> {
     pub(in crate::boundary) unsafe fn set_body(&mut self, text: Str) -> Edit {
         if matches!(self.query, OpQuery::Nothing | OpQuery::Support(_)) {
             return Err(EditFailure::rejected(
-                "only `decompose`, `legalize`, `layout` and `alter_layout` of a definition can set a body",
+                "only `decompose`, `layout` and `alter_layout` of a definition can set a body",
             ));
         }
         // SAFETY: the text is valid during the call, by the plugin ABI.
@@ -24,26 +23,12 @@ impl OpCall<'_> {
 }
 
 impl OpQueries<'_> {
+    /// Inserts the decomposition of an op before the op. Returns the values that replace the op's results.
     pub(in crate::boundary) fn decompose(&self, op: OpId, count: usize) -> Edit<Vec<ValueId>> {
-        self.body(op, count, |entry| entry.decompose)
-    }
-
-    pub(in crate::boundary) fn legalize(&self, op: OpId, count: usize) -> Edit<Vec<ValueId>> {
-        self.body(op, count, |entry| entry.legalize)
-    }
-
-    /// Inserts the body that one function of an op's definitions returns before the op. Returns the values that replace
-    /// the op's results.
-    fn body(
-        &self,
-        op: OpId,
-        count: usize,
-        which: fn(&abi::OpEntry) -> Option<abi::OpFn>,
-    ) -> Edit<Vec<ValueId>> {
         let name = self.check_results(op, count)?;
         let none = "its definition has none";
         let values = self.first_result(name, none, |definition| {
-            let function = which(&definition.entry)?;
+            let function = definition.entry.decompose?;
             let queried = self.queried(op, definition);
             let call = OpCall {
                 query: OpQuery::Body,

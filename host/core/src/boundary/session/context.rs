@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, symbol};
+use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, DiagnosticBuffer, Severity};
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
@@ -202,7 +202,7 @@ impl<'a> ContextSession<'a> {
         }
     }
 
-    /// Takes the failure that the pass reported with `fail`.
+    /// Takes the failure that the pass emitted.
     pub(in crate::boundary) fn take_failure(&self) -> Option<CallFailure> {
         self.extras.get()?.failure.take()
     }
@@ -262,10 +262,6 @@ impl ContextSession<'_> {
         self.frame.opt_level()
     }
 
-    pub(in crate::boundary) fn host_version(&self) -> Edit<Str> {
-        Ok(Str::new(concat!("passdock ", env!("CARGO_PKG_VERSION"))))
-    }
-
     pub(in crate::boundary) fn option(&self, name: &str) -> Edit<Setting> {
         match self.options.get(name) {
             Some(value) => Ok(self.setting(value)),
@@ -279,6 +275,10 @@ impl ContextSession<'_> {
     }
 
     pub(in crate::boundary) unsafe fn emit(&self, desc: &abi::Diagnostic) -> Edit {
+        if desc.flags & abi::Diagnostic::REASON != 0 {
+            // SAFETY: see above.
+            return unsafe { self.emit_reason(desc) };
+        }
         // SAFETY: see above.
         let mut diagnostic = unsafe { described(self, desc)? };
         let (message, op) = (&diagnostic.message, diagnostic.op.as_deref());
@@ -287,7 +287,8 @@ impl ContextSession<'_> {
         Ok(())
     }
 
-    pub(in crate::boundary) unsafe fn fail(&self, desc: &abi::Failure) -> Edit {
+    /// Records the reason of the callback's status.
+    unsafe fn emit_reason(&self, desc: &abi::Diagnostic) -> Edit {
         // SAFETY: see above.
         let (message, file) = unsafe {
             let message = input::lossy_text(desc.message, "message", input::MAX_MESSAGE_BYTES)?;
@@ -296,7 +297,7 @@ impl ContextSession<'_> {
         };
         let panic_at = format!("{file}:{}:{}", desc.line, desc.column);
         let panic_at = (!file.is_empty()).then_some(panic_at);
-        // A failure with neither message nor location adds nothing.
+        // A reason with neither message nor location adds nothing.
         if !message.is_empty() || panic_at.is_some() {
             self.keep_failure(desc.op, desc.function, message, panic_at);
         }

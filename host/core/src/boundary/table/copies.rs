@@ -1,7 +1,7 @@
 //! Copies of regions, ops and types, within a function or from another function.
 
 use passdock_abi as abi;
-use passdock_abi::{CloneDesc, CloneOpsDesc, OpId, Opset, SymbolId, TypeId, ValueId};
+use passdock_abi::{Capture, CloneDesc, OpId, Opset, RegionId, SymbolId, TypeId, ValueId};
 use passdock_ir::{CloneOps, CloneRegion, Edit, EditFailure, Function};
 
 use super::describe;
@@ -9,52 +9,21 @@ use crate::boundary::session::gate::Session;
 use crate::boundary::session::{FunctionSession, FunctionState, input, with_current};
 
 impl FunctionState {
-    pub(in crate::boundary) unsafe fn clone_region(&mut self, desc: &CloneDesc) -> Edit {
+    pub(in crate::boundary) unsafe fn clone_ops(&mut self, desc: &CloneDesc) -> Edit {
         // SAFETY: all pointers in the description are valid during the call, by the plugin ABI.
-        unsafe {
-            let args = input::list(desc.args, desc.arg_count, "arguments")?;
-            let captures = input::list(desc.captures, desc.capture_count, "captures")?;
-            let room = (desc.results, desc.result_count);
-            copy_to(self, desc.source.handle, room, |state, source| {
-                let holder = source.map_or_else(|| state.read(), Ok)?;
-                holder.live_region(desc.region)?;
-                let terminator = holder.terminator(desc.region);
-                let count = terminator.map_or(0, |op| holder.operands(op).len());
-                check_capacity("the region to copy yields", count, desc.result_count)?;
-                let needed = imports(state, source, holder.walk(desc.region))?;
-                let copies = state.edit()?.clone_region(&CloneRegion {
-                    region: desc.region,
-                    source,
-                    at: describe::position(&desc.at),
-                    args,
-                    captures,
-                })?;
-                Ok((needed, copies))
-            })
-        }
-    }
-
-    pub(in crate::boundary) unsafe fn clone_ops(&mut self, desc: &CloneOpsDesc) -> Edit {
-        // SAFETY: as above.
         unsafe {
             let ops = input::list(desc.ops, desc.op_count, "ops to copy")?;
             let captures = input::list(desc.captures, desc.capture_count, "captures")?;
             let room = (desc.results, desc.result_count);
             copy_to(self, desc.source.handle, room, |state, source| {
-                let holder = source.map_or_else(|| state.read(), Ok)?;
-                let counts = ops
-                    .iter()
-                    .map(|&op| Ok(holder.live_op(op)?.results.len as usize));
-                let count = counts.sum::<Edit<usize>>()?;
-                check_capacity("the ops to copy have", count, desc.result_count)?;
-                let needed = imports(state, source, holder.with_nested(ops))?;
-                let copies = state.edit()?.clone_ops(&CloneOps {
-                    ops,
-                    source,
-                    at: describe::position(&desc.at),
-                    captures,
-                })?;
-                Ok((needed, copies))
+                match desc.region.option() {
+                    Some(_) if !ops.is_empty() => {
+                        let message = "a region and a list of ops to copy exclude each other";
+                        Err(EditFailure::invalid(message))
+                    }
+                    Some(region) => copy_region(state, source, region, desc, captures),
+                    None => copy_ops(state, source, ops, desc, captures),
+                }
             })
         }
     }
@@ -87,6 +56,62 @@ impl FunctionState {
             })
         }
     }
+}
+
+/// Copies the ops of a region. Returns the imports that the copies need, and the copies of the terminator's operands.
+fn copy_region(
+    state: &mut FunctionState,
+    source: Option<&Function>,
+    region: RegionId,
+    desc: &CloneDesc,
+    captures: &[Capture],
+) -> Edit<(Vec<Opset>, Vec<ValueId>)> {
+    let holder = source.map_or_else(|| state.read(), Ok)?;
+    holder.live_region(region)?;
+    let terminator = holder.terminator(region);
+    let count = terminator.map_or(0, |op| holder.operands(op).len());
+    check_capacity("the region to copy yields", count, desc.result_count)?;
+    let replacement = |arg: ValueId| {
+        let capture = captures.iter().find(|capture| capture.value == arg);
+        capture.map(|capture| capture.replacement).ok_or_else(|| {
+            let message = format!("argument {arg} of {region} has no replacement in `captures`");
+            EditFailure::invalid(message)
+        })
+    };
+    let args: Vec<ValueId> = holder.args(region).map(replacement).collect::<Edit<_>>()?;
+    let needed = imports(state, source, holder.walk(region))?;
+    let copies = state.edit()?.clone_region(&CloneRegion {
+        region,
+        source,
+        at: describe::position(&desc.at),
+        args: &args,
+        captures,
+    })?;
+    Ok((needed, copies))
+}
+
+/// Copies ops. Returns the imports that the copies need, and the copies of the results.
+fn copy_ops(
+    state: &mut FunctionState,
+    source: Option<&Function>,
+    ops: &[OpId],
+    desc: &CloneDesc,
+    captures: &[Capture],
+) -> Edit<(Vec<Opset>, Vec<ValueId>)> {
+    let holder = source.map_or_else(|| state.read(), Ok)?;
+    let counts = ops
+        .iter()
+        .map(|&op| Ok(holder.live_op(op)?.results.len as usize));
+    let count = counts.sum::<Edit<usize>>()?;
+    check_capacity("the ops to copy have", count, desc.result_count)?;
+    let needed = imports(state, source, holder.with_nested(ops))?;
+    let copies = state.edit()?.clone_ops(&CloneOps {
+        ops,
+        source,
+        at: describe::position(&desc.at),
+        captures,
+    })?;
+    Ok((needed, copies))
 }
 
 /// Returns the opsets that a function has to import before it can copy ops from another one. Rejects ops whose meaning

@@ -1,7 +1,7 @@
 //! Validation of new ops against the op definitions. An undefined operator is assumed to be misspelled, unless the
 //! caller permits it.
 
-use passdock_core::{OpDefs, is_of_unknown_plugin, operand_range, suggest};
+use passdock_core::{OpDefs, count_range, is_of_unknown_plugin, suggest};
 use passdock_ir::OpName;
 
 /// The reason why an op is rejected.
@@ -59,7 +59,7 @@ pub fn check_new_op(
     if (fewest as usize..=most as usize).contains(&operands) {
         return Ok(());
     }
-    let expected = operand_range(fewest, most);
+    let expected = count_range("operand", fewest, most);
     let message = format!("`{name}` expects {expected}, found {operands}");
     reject(message, None)
 }

@@ -254,12 +254,10 @@ public:
         if (!field.empty()) name.append(".").append(field);
         return read<T>(status, value, "config field", std::move(name));
     }
-    /* Returns the name and version of the host: "passdock 0.1.0". */
-    std::string_view host_version() const {
-        passdock_str version{};
-        check(PASSDOCK_CPP_CALL(api(), host_version)(handle_, &version));
-        return text(version);
-    }
+    /* Returns the name of the host: "passdock". */
+    std::string_view host_name() const { return text(host_->name); }
+    /* Returns the version of the host: "1.0.0". */
+    std::string_view host_version() const { return text(host_->version); }
     /* Returns the kind of the registered pass with this name, if there is one. */
     std::optional<passdock_pass_kind> find_pass(std::string_view name) const {
         passdock_pass_kind kind = 0;
@@ -283,7 +281,7 @@ public:
     void rewrite(function &f, std::string_view rules) {
         passdock_rewrite_desc desc = PASSDOCK_REWRITE_DESC_INIT;
         desc.rules = str(rules);
-        f.check(PASSDOCK_CPP_CALL(api(), rewrite)(handle_, f.handle(), &desc));
+        f.check(PASSDOCK_CPP_CALL(host_->ops, rewrite)(handle_, f.handle(), &desc));
     }
     /* Whether a rule with this name may do another rewrite. For rewrites in code. */
     bool may_rewrite(std::string_view rule) const {
@@ -324,12 +322,6 @@ public:
     std::optional<std::vector<value_id>> decompose(function &f, op_id op) {
         return produced(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, decompose)(handle_, f.handle(), op.raw, out, count);
-        });
-    }
-    /* Like `decompose`, with the body for back ends. */
-    std::optional<std::vector<value_id>> legalize(function &f, op_id op) {
-        return produced(f, op, [&](passdock_value_id *out, size_t count) {
-            return PASSDOCK_CPP_CALL(host_->ops, legalize)(handle_, f.handle(), op.raw, out, count);
         });
     }
     /* Checks whether a target supports an op, according to op definitions. */

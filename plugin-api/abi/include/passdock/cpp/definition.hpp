@@ -76,7 +76,7 @@ public:
         uint8_t *room = allocate_result(index, type, elements.size() * sizeof(T));
         for (size_t i = 0; i < elements.size(); i++) write_element<T>(room + i * sizeof(T), elements[i]);
     }
-    /* In `decompose`, `legalize`, `layout` and `alter_layout`: sets the op's body, as IR text of one
+    /* In `decompose`, `layout` and `alter_layout`: sets the op's body, as IR text of one
      * function. */
     void set_body(std::string_view text) {
         check(PASSDOCK_CPP_CALL(api(), set_body)(handle_, str(text)));
@@ -124,6 +124,12 @@ public:
         most_ = most;
         return *this;
     }
+    /* Sets the minimum and maximum number of results; UINT32_MAX: no limit. */
+    op_definition &results(uint32_t least, uint32_t most) {
+        least_results_ = least;
+        most_results_ = most;
+        return *this;
+    }
     /* Sets the traits, PASSDOCK_TRAIT_*. */
     op_definition &traits(uint64_t traits) {
         traits_ = traits;
@@ -155,11 +161,6 @@ public:
         decompose_ = function;
         return *this;
     }
-    /* Sets the decomposition for back ends without the op. */
-    op_definition &legalize(callback function) {
-        legalize_ = function;
-        return *this;
-    }
     /* Sets the function that describes the op in requested layouts. */
     op_definition &layout(callback function) {
         layout_ = function;
@@ -187,10 +188,11 @@ private:
         uint32_t flags;
     };
     uint32_t least_ = 0, most_ = UINT32_MAX;
+    uint32_t least_results_ = 0, most_results_ = UINT32_MAX;
     uint64_t traits_ = 0;
     std::vector<attr_line> attrs_;
     std::vector<std::string> targets_;
-    callback infer_ = nullptr, evaluate_ = nullptr, decompose_ = nullptr, legalize_ = nullptr;
+    callback infer_ = nullptr, evaluate_ = nullptr, decompose_ = nullptr;
     callback layout_ = nullptr, alter_layout_ = nullptr, supports_ = nullptr;
 };
 

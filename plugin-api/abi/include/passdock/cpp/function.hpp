@@ -173,24 +173,23 @@ public:
                                        const std::vector<std::pair<value_id, value_id>> &captures = {},
                                        const function_view *source = nullptr) {
         const function_view &from = source != nullptr ? *source : *this;
-        std::vector<uint32_t> raw_args = detail::raw(args);
-        std::vector<uint32_t> results(from.operand_count(from.terminator(region)));
-        std::vector<passdock_capture> raw_captures;
-        for (const std::pair<value_id, value_id> &pair : captures) {
-            raw_captures.push_back({pair.first.raw, pair.second.raw});
+        std::vector<value_id> own = from.args(region);
+        if (own.size() != args.size()) {
+            throw error("`clone_region` expects one value per argument of the region", PASSDOCK_STATUS_INVALID);
         }
-        passdock_clone_desc desc{};
-        desc.struct_size = sizeof desc;
+        std::vector<uint32_t> results(from.operand_count(from.terminator(region)));
+        std::vector<passdock_capture> all;
+        for (size_t i = 0; i < args.size(); i++) all.push_back({own[i].raw, args[i].raw});
+        for (const std::pair<value_id, value_id> &pair : captures) all.push_back({pair.first.raw, pair.second.raw});
+        passdock_clone_desc desc = PASSDOCK_CLONE_DESC_INIT;
         desc.region = region.raw;
         if (source != nullptr) desc.source = source->ref();
         desc.at = at.raw();
-        desc.args = raw_args.data();
-        desc.arg_count = raw_args.size();
-        desc.captures = raw_captures.data();
-        desc.capture_count = captures.size();
+        desc.captures = all.data();
+        desc.capture_count = all.size();
         desc.results = results.data();
         desc.result_count = results.size();
-        check(PASSDOCK_CPP_CALL(api(), clone_region)(handle(), &desc));
+        check(PASSDOCK_CPP_CALL(api(), clone_ops)(handle(), &desc));
         return detail::ids<value_id>(results);
     }
     /* Moves the ops and constants of a region directly before the op that contains it, without a copy. */

@@ -73,28 +73,30 @@ public:
     report_failure(const passdock_host *host, passdock_context *context) : host_(host), context_(context) {}
 
     passdock_status operator()(const error &thrown, passdock_status status) const noexcept {
-        passdock_failure failure = of(thrown.what());
-        failure.op = thrown.op().raw;
-        failure.function = thrown.function().raw;
-        return fail(failure, status);
+        passdock_diagnostic reason = of(thrown.what(), status);
+        reason.op = thrown.op().raw;
+        reason.function = thrown.function().raw;
+        return emit(reason, status);
     }
     passdock_status operator()(const std::exception &thrown, passdock_status status) const noexcept {
-        return fail(of(thrown.what()), status);
+        return emit(of(thrown.what(), status), status);
     }
     passdock_status operator()(const char *message, passdock_status status) const noexcept {
-        return fail(of(message), status);
+        return emit(of(message, status), status);
     }
 
 private:
-    static passdock_failure of(const char *message) noexcept {
-        passdock_failure failure{};
-        failure.struct_size = sizeof failure;
-        failure.op = PASSDOCK_NONE;
-        failure.message = passdock_text(message);
-        return failure;
+    static passdock_diagnostic of(const char *message, passdock_status status) noexcept {
+        passdock_diagnostic reason{};
+        reason.struct_size = sizeof reason;
+        reason.severity = status == PASSDOCK_STATUS_PANICKED ? PASSDOCK_SEVERITY_BUG : PASSDOCK_SEVERITY_ERROR;
+        reason.flags = PASSDOCK_DIAGNOSTIC_REASON;
+        reason.op = PASSDOCK_NONE;
+        reason.message = passdock_text(message);
+        return reason;
     }
-    passdock_status fail(const passdock_failure &failure, passdock_status status) const noexcept {
-        if (PASSDOCK_HAS(host_->context, fail)) host_->context->fail(context_, &failure);
+    passdock_status emit(const passdock_diagnostic &reason, passdock_status status) const noexcept {
+        if (PASSDOCK_HAS(host_->context, emit)) host_->context->emit(context_, &reason);
         return status;
     }
     const passdock_host *host_;
@@ -243,7 +245,7 @@ inline passdock_status watch_report(const passdock_host *host, void *it, passdoc
 
 /* The functions of an op definition. */
 struct op_functions {
-    op_definition::callback infer, evaluate, decompose, legalize, layout, alter_layout, supports;
+    op_definition::callback infer, evaluate, decompose, layout, alter_layout, supports;
 };
 
 template <op_definition::callback op_functions::*Which>
@@ -311,13 +313,14 @@ public:
         entry.since = since;
         entry.min_operands = kept.least_;
         entry.max_operands = kept.most_;
+        entry.min_results = kept.least_results_;
+        entry.max_results = kept.most_results_;
         entry.traits = kept.traits_;
-        entry.state = bind(op_functions{kept.infer_, kept.evaluate_, kept.decompose_, kept.legalize_, kept.layout_,
+        entry.state = bind(op_functions{kept.infer_, kept.evaluate_, kept.decompose_, kept.layout_,
                                       kept.alter_layout_, kept.supports_});
         if (kept.infer_ != nullptr) entry.infer = detail::call_op_function<&op_functions::infer>;
         if (kept.evaluate_ != nullptr) entry.evaluate = detail::call_op_function<&op_functions::evaluate>;
         if (kept.decompose_ != nullptr) entry.decompose = detail::call_op_function<&op_functions::decompose>;
-        if (kept.legalize_ != nullptr) entry.legalize = detail::call_op_function<&op_functions::legalize>;
         if (kept.layout_ != nullptr) entry.layout = detail::call_op_function<&op_functions::layout>;
         if (kept.alter_layout_ != nullptr) entry.alter_layout = detail::call_op_function<&op_functions::alter_layout>;
         if (kept.supports_ != nullptr) entry.supports = detail::call_op_function<&op_functions::supports>;
