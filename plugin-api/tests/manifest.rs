@@ -45,6 +45,7 @@ const RELU: OpDef = OpDef::new("onnx.Relu", 13).operands(1, 1);
 plugin! {
     name: "acme",
     version: "1.2.0",
+    requires: ["relax >= 0.1, < 2", "tir"],
     passes: [
         /// Replaces `Relu(Relu(x))` with "Relu(x)".
         ///
@@ -131,6 +132,7 @@ fn manifest_contains_all_declarations() {
 name = "acme"
 version = "1.2.0"
 license = "LICENSE"
+requires = ["relax >= 0.1, < 2", "tir"]
 abi = "1.0"
 min_host = "1.0"
 ir = "1.0"

@@ -62,6 +62,7 @@ static passdock_status give_up(const passdock_host *host, void *state, passdock_
 }
 
 PASSDOCK_MANIFEST("complains", "0.1.0",
+                  PASSDOCK_REQUIRES("'relax >= 0.1', 'onnx-ops'")
                   PASSDOCK_PASS("c.transform.Warn", "function", 0, "")
                   PASSDOCK_PASS("c.transform.GiveUp", "function", 0, ""));
 

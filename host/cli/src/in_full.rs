@@ -42,6 +42,8 @@ fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
     ];
     let facts = facts.into_iter();
     lines.extend(facts.filter_map(|(what, text)| Some(format!("{what} {}", text.as_ref()?))));
+    let requires = plugin.requires.iter();
+    lines.extend(requires.map(|other| format!("requires plugin {other}")));
     lines.push(panic.to_owned());
     lines.extend(file.map(|file| format!("file {}", file.display())));
     let title = format!("{} {}", plugin.name, plugin.version);

@@ -184,6 +184,29 @@ pub enum PluginErrorKind {
     TableMismatch(String),
 
     // Among plugins.
+    #[error(
+        "requires plugin `{requirement}`, but it is not registered; add it, for example with `--plugin FILE` or \
+         `--plugin-dir DIR`"
+    )]
+    RequirementMissing { requirement: String },
+    #[error(
+        "requires plugin `{requirement}`, but plugin {found} has version `{version}`; use another version of one of \
+         them"
+    )]
+    RequirementVersion {
+        requirement: String,
+        found: Origin,
+        version: String,
+    },
+    #[error(
+        "requires plugin `{requirement}`, but plugin {found} has version `{version}`, not a semantic one such as \
+         `1.2.0`; use a release of it that has such a version, or remove the versions from the requirement"
+    )]
+    RequirementNotSemantic {
+        requirement: String,
+        found: Origin,
+        version: String,
+    },
     #[error("duplicate {what} `{name}`, also in plugin {other}; rename or remove one")]
     Conflict {
         what: &'static str,

@@ -205,7 +205,10 @@ impl<const N: usize> Writer<N> {
         let writer = self.raw("[plugin]\n").string("name", plugin.name);
         let writer = writer.string("version", plugin.version);
         let writer = writer.string("license", plugin.license);
-        let writer = writer.string("homepage", plugin.homepage);
+        let mut writer = writer.string("homepage", plugin.homepage);
+        if !plugin.requires.is_empty() {
+            writer = writer.names("requires", plugin.requires);
+        }
         let writer = writer.version("abi", abi.major, abi.minor);
         // If the host lacks a function, calls return UNSUPPORTED.
         let writer = writer.version("min_host", abi.major, 0);

@@ -126,6 +126,7 @@ pub struct PluginSpec {
     pub version: &'static str,
     pub license: &'static str,
     pub homepage: &'static str,
+    pub requires: &'static [&'static str],
     pub unwinds: bool,
     pub passes: &'static [PassSpec],
     pub sequentials: &'static [SequentialSpec],
@@ -141,6 +142,7 @@ impl PluginSpec {
         version: "",
         license: "",
         homepage: "",
+        requires: &[],
         unwinds: true,
         passes: &[],
         sequentials: &[],
@@ -186,8 +188,11 @@ impl PluginSpec {
 ///
 /// # Sections
 ///
-/// The sections are `name`, `version` (by default the crate's), `passes`, `sequentials`, `configs`, `ops` and
-/// `instruments`, in any order. Only the name is required.
+/// The sections are `name`, `version` (by default the crate's), `requires`, `passes`, `sequentials`, `configs`, `ops`
+/// and `instruments`, in any order. Only the name is required.
+///
+/// `requires: ["acme >= 1.2, < 2", "relax"]` lists other plugins that must be registered before this one is loaded,
+/// optionally with versions as in `Cargo.toml`.
 ///
 /// # Passes
 ///
@@ -288,7 +293,7 @@ macro_rules! __plugin {
         ::std::compile_error!(::std::concat!(
             "unknown section `", ::std::stringify!($key), "`, or its value is invalid, or a comma is \
              missing after it; the sections are, in any order, `name: \"acme\"`, \
-             `version: \"1.0.0\"`, `passes: [...]`, `sequentials: [...]`, `configs: [...]`, \
+             `version: \"1.0.0\"`, `requires: [...]`, `passes: [...]`, `sequentials: [...]`, `configs: [...]`, \
              `ops: [...]` and `instruments: [...]`"
         ))
     };
@@ -341,6 +346,9 @@ macro_rules! __section {
                 $($($keys)*)?
             ),
         )*]
+    };
+    (requires $($requirement:expr),* $(,)?) => {
+        &[$($requirement),*]
     };
     (configs $($(#[doc = $doc:expr])* $config:literal => $config_type:ty),* $(,)?) => {
         &[$(

@@ -23,6 +23,7 @@ panic = "none"
 layout = "0123"
 license = "MIT"
 homepage = "https://acme.example"
+requires = ["relax", "tir >= 0.1, < 2"]
 compiler = "cc"
 [[pass]]
 name = "acme.transform.Tile"

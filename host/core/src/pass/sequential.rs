@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use passdock_loader::Plugin;
+
 use super::{Pass, PassDeclaration, PassInfo, PassRef, Work};
 use crate::error::{ErrorKind, PassError, Provider};
 
@@ -44,7 +46,8 @@ pub struct Sequential {
     declared: PassDeclaration,
     passes: Vec<PassRef>,
     disabled: BTreeSet<String>,
-    provider: Option<Provider>,
+    /// The plugin that provides it.
+    provider: Option<(Provider, Arc<Plugin>)>,
     /// The depth of nested Sequentials, this one included.
     depth: u32,
     /// The number of passes in it, at any depth.
@@ -101,8 +104,8 @@ impl Sequential {
     }
 
     /// Sets the plugin that provides the Sequential.
-    pub(crate) fn provided_by(mut self, provider: Provider) -> Sequential {
-        self.provider = Some(provider);
+    pub(crate) fn provided_by(mut self, plugin: Arc<Plugin>) -> Sequential {
+        self.provider = Some((Provider::new(&plugin), plugin));
         self
     }
 
@@ -146,11 +149,14 @@ impl Pass for Sequential {
 
     fn work(&self) -> Result<Work<'_>, PassError> {
         self.check_depth()?;
+        if let Some((_, plugin)) = &self.provider {
+            plugin.check_requirements()?;
+        }
         Ok(Work::Sequence(self))
     }
 
     fn provider(&self) -> Option<&Provider> {
-        self.provider.as_ref()
+        Some(&self.provider.as_ref()?.0)
     }
 
     fn as_sequential(&self) -> Option<&Sequential> {

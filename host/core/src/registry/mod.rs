@@ -291,6 +291,8 @@ impl Registry {
             }
             return Err(adding::explained(error, &plugin, &inner.plugins));
         }
+        let registry = Arc::downgrade(&self.0);
+        plugin.find_required_with(move |name| Registry(registry.upgrade()?).plugin(name));
         inner.files.extend(file);
         inner.plugins.push(plugin);
         inner.ops = OnceLock::new();
@@ -361,17 +363,21 @@ impl Registry {
 
     /// Returns the kind of a pass. The kind of a Sequential is `Module`.
     pub fn pass_kind(&self, name: &str) -> Option<PassKind> {
-        match self.read().entry(name)? {
-            Entry::Plugin { plugin, item, .. } => Some(match *item {
-                Item::Pass(at) => plugin.manifest().passes[at].kind,
-                Item::Sequential(_) => PassKind::Module,
-            }),
-            Entry::Program(pass) => Some(match pass.work() {
-                Ok(Work::Functions(FunctionKind::PRIM, _)) => PassKind::PrimFunction,
-                Ok(Work::Functions(..)) => PassKind::Function,
-                _ => PassKind::Module,
-            }),
-        }
+        let pass = match self.read().entry(name)? {
+            Entry::Plugin { plugin, item, .. } => {
+                return Some(match *item {
+                    Item::Pass(at) => plugin.manifest().passes[at].kind,
+                    Item::Sequential(_) => PassKind::Module,
+                });
+            }
+            Entry::Program(pass) => pass.clone(),
+        };
+        // The program may have registered a plugin's pass again, whose requirements are looked up in this registry.
+        Some(match pass.work() {
+            Ok(Work::Functions(FunctionKind::PRIM, _)) => PassKind::PrimFunction,
+            Ok(Work::Functions(..)) => PassKind::Function,
+            _ => PassKind::Module,
+        })
     }
 
     /// Returns the plugin and the manifest entry of a pass. `None` for a pass of the program itself, and for a

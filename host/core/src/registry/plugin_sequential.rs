@@ -10,7 +10,7 @@ use passdock_loader::{ManifestChild, ManifestSequential, Plugin};
 use super::Inner;
 use super::entries::{Entry, Item};
 use super::plugin_pass::PluginPass;
-use crate::error::{ErrorKind, PassError, Provider};
+use crate::error::{ErrorKind, PassError};
 use crate::pass::{MAX_DEPTH, PassRef, Sequential, with_options};
 
 /// The maximum number of passes in a plugin's Sequential, including those of nested Sequentials. Without a limit, a few
@@ -49,7 +49,7 @@ impl Inner {
 
     fn sequential(
         &self,
-        plugin: &Plugin,
+        plugin: &Arc<Plugin>,
         spec: &ManifestSequential,
         path: &mut Vec<String>,
     ) -> Result<Sequential, PassError> {
@@ -85,7 +85,7 @@ impl Inner {
             .name(&info.name)
             .opt_level(info.opt_level)
             .required(info.required.iter().cloned())
-            .provided_by(Provider::new(plugin)))
+            .provided_by(plugin.clone()))
     }
 }
 

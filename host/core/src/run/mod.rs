@@ -107,6 +107,7 @@ pub fn call(
     let sequential = pass.as_sequential();
     let plan = sequential.map(|s| plan::resolve(s, cx)).transpose()?;
     if let Some(plan) = &plan {
+        pass.work()?;
         plan.load()?;
     }
     call_planned(pass, plan.as_ref(), module, cx, watched)

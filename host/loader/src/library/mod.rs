@@ -5,6 +5,7 @@
 
 mod defs;
 mod op_info;
+mod requirements;
 mod table;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -26,6 +27,7 @@ use crate::error::{Origin, PluginError, PluginErrorKind as Kind, Ver};
 use crate::file::{self, Identity};
 use crate::manifest::{Manifest, ManifestPass};
 use crate::names;
+use requirements::FindPlugin;
 use table::Table;
 
 /// The time in nanoseconds that this process has spent loading plugins.
@@ -44,6 +46,8 @@ pub struct Plugin {
     loaded: OnceLock<Result<LoadedPlugin, PluginError>>,
     /// Whether a run depends on the plugin without its code.
     marked_used: AtomicBool,
+    /// Finds the plugins that this one requires. Set by its registry.
+    find_plugin: OnceLock<FindPlugin>,
 }
 
 enum Source {
@@ -147,6 +151,7 @@ impl Plugin {
             source,
             loaded: OnceLock::new(),
             marked_used: AtomicBool::new(false),
+            find_plugin: OnceLock::new(),
         }
     }
 
@@ -218,8 +223,8 @@ impl Plugin {
         matches!(self.loaded.get(), Some(Ok(_)))
     }
 
-    /// Records that a run depends on the plugin without its code. Either one of its Sequentials was requested, or a
-    /// pass crashed in another process that had loaded the plugin.
+    /// Records that a run depends on the plugin without its code: one of its Sequentials was requested, a used plugin
+    /// requires it, or a pass crashed in another process that had loaded it.
     pub fn mark_used(&self) {
         self.marked_used.store(true, Ordering::Relaxed);
     }
@@ -244,11 +249,16 @@ impl Plugin {
         is_used && self.file() != other.file()
     }
 
-    /// Loads the plugin's code, and passes the host's table to it. Later calls return the same result.
+    /// Checks the plugin's requirements, loads its code, and passes the host's table to it. Once loading was tried,
+    /// later calls return the same result.
     ///
     /// # Errors
-    /// If the file changed, the system doesn't load it, or its table disagrees with its manifest.
+    /// If a requirement isn't satisfied, the file changed, the system doesn't load it, or its table disagrees with its
+    /// manifest.
     pub fn load(&self, host: HostTable) -> Result<&LoadedPlugin, PluginError> {
+        if self.loaded.get().is_none() {
+            self.check_requirements()?;
+        }
         let loaded = self.loaded.get_or_init(|| {
             let start = Instant::now();
             let callee = Callee::new(CallKind::Library, self.name(), self.origin.path());

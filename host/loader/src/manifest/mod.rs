@@ -8,6 +8,7 @@ mod declaration;
 mod entry;
 mod field;
 mod read;
+mod requirement;
 mod schema;
 mod setting;
 mod typed;
@@ -22,6 +23,8 @@ use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 pub use declaration::{PassDeclaration, PassInfo};
 pub use field::{FieldType, overlay, toml_text};
+pub use requirement::Requirement;
+pub(crate) use requirement::Unsatisfied;
 pub use schema::{ConfigError, ConfigValue, Field, InvalidPart, Schema};
 pub use setting::setting;
 pub use typed::toml_value;
@@ -106,6 +109,8 @@ pub struct ManifestPlugin {
     pub license: Option<String>,
     /// The address of the plugin's web page.
     pub homepage: Option<String>,
+    /// The plugins that it requires.
+    pub requires: Vec<Requirement>,
     /// The ABI version that the plugin was built against, which determines the layout of records.
     pub abi: Ver,
     /// The oldest ABI version that has everything the plugin uses.

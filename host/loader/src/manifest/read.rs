@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::declaration::{PassDeclaration, PassInfo};
 use super::entry::{Entry, EntryError, Item, described, has_date, owned};
 use super::field::{FieldType, toml_text};
+use super::requirement::Requirement;
 use super::schema::{Field, Schema};
 use super::{
     InstrumentDeclaration, Manifest, ManifestChild, ManifestPass, ManifestPlugin,
@@ -85,6 +86,8 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
     entry.check_texts()?;
     let abi = version("abi", entry.required("abi")?)?;
     let min_host = entry.get("min_host")?;
+    let requires = entry.optional::<Vec<String>>("requires")?.into_iter();
+    let requires = requires.map(Requirement::parse);
     let text = |key| {
         let text = entry.get::<String>(key)?;
         Ok::<_, EntryError>(text.filter(|text| !text.is_empty()))
@@ -94,6 +97,7 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
         version: entry.optional("version")?,
         license: text("license")?,
         homepage: text("homepage")?,
+        requires: requires.collect::<Result<_, _>>()?,
         abi,
         min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
         ir: version("ir", entry.required("ir")?)?,

@@ -44,6 +44,7 @@ fn complete_manifest_is_parsed() {
         "{PLUGIN}min_host = \"1.0\"
 layout = \"0123abcd\"
 color = \"an unknown key is ignored\"
+requires = [\"relax >= 0.1, < 2\"]
 [[pass]]
 name = \"acme.transform.FuseDoubleRelu\"
 kind = \"function\"
@@ -95,6 +96,9 @@ default = 3
             "version": "1.2.0",
             "license": null,
             "homepage": null,
+            "requires": [
+              "relax >= 0.1, < 2"
+            ],
             "abi": "1.9",
             "min_host": "1.0",
             "ir": "1.0",

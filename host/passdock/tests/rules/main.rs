@@ -15,6 +15,7 @@ mod kinds;
 mod phases;
 mod plugins;
 mod required;
+mod requirements;
 mod rewriting;
 mod sequentials;
 mod threads;

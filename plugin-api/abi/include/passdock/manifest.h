@@ -58,8 +58,8 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v1[];
 #define PASSDOCK_TEXT(x) PASSDOCK_TEXT_OF(x)
 
 /* Defines the manifest. `passes` is a sequence of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG,
- * PASSDOCK_OP, PASSDOCK_OP_EXTENSION and PASSDOCK_INSTRUMENT, without separators. PASSDOCK_LICENSE and
- * PASSDOCK_HOMEPAGE may be before them. The macro fills in all versions. */
+ * PASSDOCK_OP, PASSDOCK_OP_EXTENSION and PASSDOCK_INSTRUMENT, without separators. PASSDOCK_LICENSE,
+ * PASSDOCK_HOMEPAGE and PASSDOCK_REQUIRES may be before them. The macro fills in all versions. */
 #define PASSDOCK_MANIFEST(name, version, passes) PASSDOCK_MANIFEST_OF(name, version, "none", passes)
 
 /* Like PASSDOCK_MANIFEST, with the effect of a panic or exception: "none" (there are none), "unwind" (the
@@ -78,6 +78,11 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v1[];
 
 /* The address of the plugin's web page. */
 #define PASSDOCK_HOMEPAGE(address) "homepage = \"" address "\"\n"
+
+/* The plugins that it requires, optionally with versions, as the elements of a TOML list:
+ * PASSDOCK_REQUIRES("'acme >= 1.2, < 2', 'relax'"). If one isn't registered with such a version, the host
+ * doesn't load this plugin. */
+#define PASSDOCK_REQUIRES(plugins) "requires = [" plugins "]\n"
 
 /* A pass: its name, its kind ("function", "prim_function" or "module"), its level, and further lines of
  * TOML ("required = [\"...\"]\nsummary = \"...\"\n") or "".

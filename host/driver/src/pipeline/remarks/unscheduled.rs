@@ -11,9 +11,9 @@ use crate::prepare::{Prepared, Request};
 /// Maximum number of passes listed in a warning.
 const NAMES: usize = 3;
 
-/// Returns a warning for each such plugin, unless the request lists passes. Plugins with a requested instrument, and
-/// plugins with only op definitions, are in use. Plugins in directories count only with a built-in pipeline, and not in
-/// directories that provide passes it lists, which contain the standard plugins.
+/// Returns a warning for each such plugin, unless the request lists passes. Plugins with a requested instrument, plugins
+/// with only op definitions, and plugins that another one requires are in use. Plugins in directories count only with a
+/// built-in pipeline, and not in directories that provide passes it lists, which contain the standard plugins.
 pub(in crate::pipeline) fn warnings(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
     if !request.passes.is_empty() || request.resumes {
         return Vec::new();
@@ -37,6 +37,10 @@ pub(in crate::pipeline) fn warnings(request: &Request, prepared: &Prepared) -> V
     used.extend(unscheduled.map(|(name, _)| name.to_owned()));
     let instruments = prepared.context.instruments();
     let watches = |name: &str| instruments.iter().any(|own| own.name() == name);
+    let is_required = |name: &str| {
+        let required = plugins.iter().map(|own| &own.manifest().plugin.requires);
+        required.flatten().any(|required| required.name == name)
+    };
     let is_idle = |plugin: &Plugin| {
         let manifest = plugin.manifest();
         !manifest.passes.is_empty()
@@ -45,6 +49,7 @@ pub(in crate::pipeline) fn warnings(request: &Request, prepared: &Prepared) -> V
                 .iter()
                 .any(|pass| used.contains(pass.name()))
             && !manifest.instruments.iter().any(|spec| watches(&spec.name))
+            && !is_required(plugin.name())
     };
     let idle = plugins
         .iter()
