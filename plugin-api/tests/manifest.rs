@@ -136,6 +136,8 @@ requires = ["relax >= 0.1, < 2", "tir"]
 abi = "1.0"
 min_host = "1.0"
 ir = "1.0"
+language = "1.0"
+extensions = ["passdock.loops/1"]
 panic = "unwind"
 layout = "LAYOUT"
 compiler = "COMPILER"

@@ -7,13 +7,6 @@
 
 enum fault { NONE, SEGFAULT, EXIT, HANG, COUNT, PROCESS, STATUS, SILENT, SILENT_CONFIG, REJECT, REFUSE_OPTION, OTHER_NAME, UNKNOWN_KEY, REFUSE_AGAIN, EXTENSION };
 
-/* Uses an optional extension of the host as if every host had it. */
-static passdock_status analyze(const passdock_host *host, const passdock_function_ref *function) {
-    const passdock_function_api *newer = host->get_extension(host, passdock_text("passdock.newer"));
-    passdock_bytes data;
-    return newer->constant_data(function->handle, 0, &data);
-}
-
 /* Sets the attribute `mark` of the function. */
 static passdock_status mark(const passdock_host *host, const passdock_function_ref *function, uint64_t number) {
     passdock_attr_desc attr;
@@ -23,6 +16,12 @@ static passdock_status mark(const passdock_host *host, const passdock_function_r
     attr.name = host->symbols->intern(function->view->symbols, passdock_text("mark"));
     attr.bits = number;
     return host->functions->set_attr(function->handle, PASSDOCK_NONE, &attr);
+}
+
+/* Uses an optional extension of the host as if every host had it. */
+static passdock_status analyze(const passdock_host *host, const passdock_function_ref *function) {
+    const passdock_version *loops = host->get_extension(host, passdock_text(PASSDOCK_LOOPS_EXTENSION));
+    return mark(host, function, loops->major);
 }
 
 /* Fails with a message. */

@@ -33,7 +33,11 @@ fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
         PanicStrategy::None => "no panics",
     };
     let (abi, min_host, ir) = (&plugin.abi, &plugin.min_host, &plugin.ir);
-    let mut lines = vec![format!("plugin ABI {abi} (requires {min_host}), IR {ir}")];
+    let language = plugin.language.as_ref();
+    let language = language.map_or_else(String::new, |version| format!(", language {version}"));
+    let mut lines = vec![format!(
+        "plugin ABI {abi} (requires {min_host}), IR {ir}{language}"
+    )];
     let facts = [
         ("license", &plugin.license),
         ("homepage", &plugin.homepage),
@@ -44,6 +48,8 @@ fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
     lines.extend(facts.filter_map(|(what, text)| Some(format!("{what} {}", text.as_ref()?))));
     let requires = plugin.requires.iter();
     lines.extend(requires.map(|other| format!("requires plugin {other}")));
+    let extensions = plugin.extensions.iter();
+    lines.extend(extensions.map(|name| format!("requires extension {name}")));
     lines.push(panic.to_owned());
     lines.extend(file.map(|file| format!("file {}", file.display())));
     let title = format!("{} {}", plugin.name, plugin.version);

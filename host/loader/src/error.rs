@@ -170,6 +170,17 @@ pub enum PluginErrorKind {
          passdock-plugin-api of IR {supported}"
     )]
     IrMajor { got: Ver, supported: u32 },
+    #[error(
+        "unsupported language version {got} of IR text and rules, expected {supported}.x; build the plugin against a \
+         passdock-plugin-api of language {supported}"
+    )]
+    LanguageMajor { got: Ver, supported: u32 },
+    #[error(
+        "requires the extension `{name}`, but this passdock has only `{}`; build the plugin against the \
+         passdock-plugin-api of this passdock, or use another passdock",
+        abi::LOOPS_EXTENSION
+    )]
+    UnknownExtension { name: String },
 
     // Loading.
     #[error("the system's loader failed: {0}")]

@@ -12,6 +12,13 @@ pub const ABI_MINOR: u32 = 0;
 pub const IR_MAJOR: u32 = 1;
 /// The number of additions within the major version of the IR.
 pub const IR_MINOR: u32 = 0;
+/// The version of the texts that cross the ABI: IR text, rules, layouts of operators.
+pub const LANGUAGE_MAJOR: u32 = 1;
+/// The number of additions within the major version of the texts.
+pub const LANGUAGE_MINOR: u32 = 0;
+/// The version of the loop level, which is a draft; `get_extension` of passdock_host returns a passdock_version
+/// for it.
+pub const LOOPS_EXTENSION: &str = "passdock.loops/1";
 
 /// `major.minor`. Two sides with the same major version are compatible, and both use the smaller minor version.
 #[repr(C)]
@@ -585,7 +592,7 @@ pub struct Type {
     pub kind: TypeKind,
     /// The element type.
     pub dtype: DType,
-    /// Vector lanes of a scalar, else 0.
+    /// At the loop level, the vector lanes of a scalar; the number of results of a function type; else 0.
     pub lanes: u32,
     /// Flags.
     pub flags: u32,
@@ -974,7 +981,7 @@ pub struct TypeDesc {
     pub dims: *const Dim,
     /// The number of dims.
     pub dim_count: usize,
-    /// A buffer's strides and, last, its offset.
+    /// At the loop level, a buffer's strides and, last, its offset.
     pub layout: *const Dim,
     /// The number of entries of the layout.
     pub layout_count: usize,

@@ -25,4 +25,4 @@ mod values;
 
 pub use declarations::*;
 pub use grow::Grows;
-pub use values::{Entry, ABI, ENTRY_SYMBOL, IR, MANIFEST_SYMBOL};
+pub use values::{Entry, ABI, ENTRY_SYMBOL, IR, LANGUAGE, MANIFEST_SYMBOL};

@@ -16,6 +16,12 @@ pub const IR: Version = Version {
     minor: IR_MINOR,
 };
 
+/// The version of the texts that cross the ABI: IR text, rules, layouts of operators.
+pub const LANGUAGE: Version = Version {
+    major: LANGUAGE_MAJOR,
+    minor: LANGUAGE_MINOR,
+};
+
 /// The name of the exported function of type [`Entry`].
 pub const ENTRY_SYMBOL: &str = "passdock_plugin_v1";
 

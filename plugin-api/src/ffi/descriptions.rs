@@ -23,7 +23,7 @@ pub(crate) struct TypeDesc<'a> {
     pub(crate) name: SymbolId,
     /// The shape.
     pub(crate) dims: &'a [Dim],
-    /// A buffer's strides and, last, its offset.
+    /// At the loop level, a buffer's strides and, last, its offset.
     pub(crate) layout: &'a [Dim],
     /// The component types.
     pub(crate) items: &'a [TypeId],

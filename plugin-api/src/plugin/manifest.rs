@@ -213,6 +213,11 @@ impl<const N: usize> Writer<N> {
         // If the host lacks a function, calls return UNSUPPORTED.
         let writer = writer.version("min_host", abi.major, 0);
         let writer = writer.version("ir", ir.major, ir.minor);
+        let language = passdock_abi::LANGUAGE;
+        let mut writer = writer.version("language", language.major, language.minor);
+        if plugin.uses_loops() {
+            writer = writer.names("extensions", &[passdock_abi::LOOPS_EXTENSION]);
+        }
         let panic = if plugin.unwinds { "unwind" } else { "abort" };
         let mut writer = writer.string("panic", panic).raw("layout = \"");
         let mut shift = 32;

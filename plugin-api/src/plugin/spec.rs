@@ -127,6 +127,7 @@ pub struct PluginSpec {
     pub license: &'static str,
     pub homepage: &'static str,
     pub requires: &'static [&'static str],
+    pub loops: bool,
     pub unwinds: bool,
     pub passes: &'static [PassSpec],
     pub sequentials: &'static [SequentialSpec],
@@ -143,6 +144,7 @@ impl PluginSpec {
         license: "",
         homepage: "",
         requires: &[],
+        loops: false,
         unwinds: true,
         passes: &[],
         sequentials: &[],
@@ -150,6 +152,18 @@ impl PluginSpec {
         ops: &[],
         instruments: &[],
     };
+
+    /// Whether the plugin uses the loop level: it says so, or has a pass on prim functions.
+    pub(crate) const fn uses_loops(&self) -> bool {
+        let mut pass = 0;
+        while pass < self.passes.len() {
+            if matches!(self.passes[pass].run, PassFunction::PrimFunction(_)) {
+                return true;
+            }
+            pass += 1;
+        }
+        self.loops
+    }
 }
 
 /// Declares a plugin, as the constant `PLUGIN`: its passes, op definitions and instruments.
@@ -222,6 +236,9 @@ impl PluginSpec {
 ///
 /// # Other sections
 ///
+/// `loops: true` declares that a plugin without passes on prim functions uses the loop level, which is a draft: a host
+/// with another version of it rejects the plugin.
+///
 /// `configs: ["acme.Target" => Target]` registers config structs that aren't the options of a pass. `ops: [RELU, CONV]`
 /// (or a `&'static [OpDef]`) registers op definitions. `instruments: ["acme.growth" => Growth { options: GrowthOptions
 /// }]` registers types that implement [`Instrument`](crate::Instrument). The doc comment is the summary, and `options`
@@ -293,7 +310,7 @@ macro_rules! __plugin {
         ::std::compile_error!(::std::concat!(
             "unknown section `", ::std::stringify!($key), "`, or its value is invalid, or a comma is \
              missing after it; the sections are, in any order, `name: \"acme\"`, \
-             `version: \"1.0.0\"`, `requires: [...]`, `passes: [...]`, `sequentials: [...]`, `configs: [...]`, \
+             `version: \"1.0.0\"`, `requires: [...]`, `loops: true`, `passes: [...]`, `sequentials: [...]`, `configs: [...]`, \
              `ops: [...]` and `instruments: [...]`"
         ))
     };

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 
+#define PASSDOCK_LOOPS
 #include "passdock.hpp"
 
 namespace {

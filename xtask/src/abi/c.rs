@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::docs::{comment, sentence};
-use super::table::{Field, Function, Header, Item, Struct, Table, snake};
+use super::table::{Define, Field, Function, Header, Item, Struct, Table, snake};
 
 /// The maximum width of a line.
 const WIDTH: usize = 100;
@@ -39,14 +39,19 @@ pub(super) fn header(table: &Table, name: &str, header: &Header) -> String {
 }
 
 fn item(table: &Table, item: &Item) -> String {
-    let defines = item.defines().into_iter();
-    let defines = defines.map(|one| {
-        (
-            format!("#define PASSDOCK_{} {}", one.c, one.value),
-            one.doc.to_owned(),
-        )
-    });
-    let defines = lines(defines, 0);
+    let define = |one: Define<'_>| {
+        let code = format!("#define PASSDOCK_{} {}", one.c, one.value);
+        (code, one.doc.to_owned())
+    };
+    let (draft, stable): (Vec<_>, Vec<_>) = item
+        .defines()
+        .into_iter()
+        .partition(|one| item.is_of_loops(&one.c));
+    let mut defines = lines(stable.into_iter().map(define), 0);
+    if !draft.is_empty() {
+        let draft = lines(draft.into_iter().map(define), 0);
+        let _ = writeln!(defines, "#ifdef PASSDOCK_LOOPS\n{draft}#endif");
+    }
     match item {
         Item::Text { text } => format!("{text}\n"),
         Item::Constants { doc, .. } | Item::Symbols { doc, .. } | Item::Flags { doc, .. } => {

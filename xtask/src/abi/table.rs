@@ -65,6 +65,9 @@ pub(super) enum Item {
         prefix: String,
         doc: String,
         values: Vec<Value>,
+        /// The values that belong to the loop level, a draft.
+        #[serde(default)]
+        loops: Vec<String>,
     },
     /// The flags of a struct.
     Flags {
@@ -76,6 +79,9 @@ pub(super) enum Item {
         #[serde(default)]
         bits: Option<u32>,
         values: Vec<Field>,
+        /// The flags that belong to the loop level, a draft.
+        #[serde(default)]
+        loops: Vec<String>,
     },
     /// The type of a callback that a plugin passes to the host.
     Callback(Function),
@@ -314,6 +320,14 @@ pub(super) struct Define<'a> {
 }
 
 impl Item {
+    /// Whether a constant in C belongs to the loop level, by its name.
+    pub(super) fn is_of_loops(&self, c: &str) -> bool {
+        let (Item::Enum { loops, .. } | Item::Flags { loops, .. }) = self else {
+            return false;
+        };
+        loops.iter().any(|name| c.ends_with(&format!("_{name}")))
+    }
+
     /// Returns the constants that the item declares.
     pub(super) fn defines(&self) -> Vec<Define<'_>> {
         let mut all = Vec::new();

@@ -34,6 +34,7 @@ pub use session::context::CallFailure;
 pub use session::ending::Endings;
 pub use session::frame::Frame;
 pub use session::rewrites::Rewrites;
+use session::{gate, input};
 
 struct Shared(abi::Host);
 
@@ -41,6 +42,11 @@ struct Shared(abi::Host);
 unsafe impl Sync for Shared {}
 
 static HOST: Shared = Shared(TABLE);
+
+static OLDEST: Shared = Shared(abi::Host {
+    get_extension: Some(no_extension),
+    ..TABLE
+});
 
 const TABLE: abi::Host = abi::Host {
     abi: abi::ABI,
@@ -64,16 +70,30 @@ pub fn host() -> HostTable {
     unsafe { HostTable::new(&HOST.0) }
 }
 
-/// Returns the oldest host on which a plugin that requires this minor version of the ABI has to work. `None` if this host doesn't support the version. Checks of plugins use it.
+/// Returns the oldest host on which a plugin that requires this minor version of the ABI has to work. It has no
+/// extensions. `None` if this host doesn't support the version. Checks of plugins use it.
 ///
 /// If a later ABI version appends functions, older versions get copies of the tables here, with a smaller
 /// `struct_size`.
 pub fn older_host(minor: u32) -> Option<HostTable> {
     // SAFETY: the table is a constant.
-    (minor == abi::ABI.minor).then(|| unsafe { HostTable::new(&HOST.0) })
+    (minor == abi::ABI.minor).then(|| unsafe { HostTable::new(&OLDEST.0) })
 }
 
-unsafe extern "C" fn get_extension(_: *const abi::Host, _: abi::Str) -> *const c_void {
+/// The version of the loop level, which `LOOPS_EXTENSION` also names.
+static LOOPS: abi::Version = abi::Version { major: 1, minor: 0 };
+
+unsafe extern "C" fn get_extension(_: *const abi::Host, id: abi::Str) -> *const c_void {
+    gate::guard(ptr::null(), || {
+        // SAFETY: the text is valid during the call, by the plugin ABI.
+        match unsafe { input::text(id, "id of the extension") } {
+            Ok(abi::LOOPS_EXTENSION) => ptr::from_ref(&LOOPS).cast(),
+            _ => ptr::null(),
+        }
+    })
+}
+
+unsafe extern "C" fn no_extension(_: *const abi::Host, _: abi::Str) -> *const c_void {
     ptr::null()
 }
 

@@ -117,6 +117,10 @@ pub struct ManifestPlugin {
     pub min_host: Ver,
     /// The IR version that the plugin was built against, which determines the meaning of records.
     pub ir: Ver,
+    /// The version of the IR text, rules and layouts that the plugin passes to the host.
+    pub language: Option<Ver>,
+    /// The extensions of the ABI that the plugin can't do without.
+    pub extensions: Vec<String>,
     /// The effect of a panic in the plugin. An unknown one is treated as `Abort`.
     pub panic: PanicStrategy,
     /// The fingerprint of the record layout that it was built with.
@@ -425,7 +429,17 @@ impl ManifestPlugin {
                 supported: host_ir.major,
             });
         }
-        Ok(())
+        if let Some(got) = self.language.filter(|own| own.major != abi::LANGUAGE.major) {
+            let supported = abi::LANGUAGE.major;
+            return Err(Kind::LanguageMajor { got, supported });
+        }
+        let mut extensions = self.extensions.iter();
+        match extensions.find(|name| *name != abi::LOOPS_EXTENSION) {
+            None => Ok(()),
+            Some(name) => Err(Kind::UnknownExtension {
+                name: names::escaped(name),
+            }),
+        }
     }
 }
 

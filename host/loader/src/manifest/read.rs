@@ -86,6 +86,7 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
     entry.check_texts()?;
     let abi = version("abi", entry.required("abi")?)?;
     let min_host = entry.get("min_host")?;
+    let language = entry.get("language")?;
     let requires = entry.optional::<Vec<String>>("requires")?.into_iter();
     let requires = requires.map(Requirement::parse);
     let text = |key| {
@@ -101,6 +102,8 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
         abi,
         min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
         ir: version("ir", entry.required("ir")?)?,
+        language: language.map(|text| version("language", text)).transpose()?,
+        extensions: entry.optional("extensions")?,
         panic: match entry.required_enum_value("panic") {
             // An unknown panic strategy is treated as the worst one.
             Err(EntryError::Unknown(what, help)) => {

@@ -102,6 +102,8 @@ default = 3
             "abi": "1.9",
             "min_host": "1.0",
             "ir": "1.0",
+            "language": null,
+            "extensions": [],
             "panic": "unwind",
             "layout": "0123abcd",
             "compiler": null

@@ -379,9 +379,11 @@ struct passdock_setting_item {
 
 /* The kind of a pass: the unit of IR that it runs on. */
 typedef uint32_t passdock_pass_kind;
-#define PASSDOCK_PASS_FUNCTION 1u      /* runs on each graph function */
+#define PASSDOCK_PASS_FUNCTION 1u /* runs on each graph function */
+#define PASSDOCK_PASS_MODULE 3u   /* runs on the module */
+#ifdef PASSDOCK_LOOPS
 #define PASSDOCK_PASS_PRIM_FUNCTION 2u /* runs on each prim function */
-#define PASSDOCK_PASS_MODULE 3u        /* runs on the module */
+#endif
 
 /* The context of a running pass, instrument or analysis. */
 typedef struct passdock_context_api {

@@ -71,7 +71,15 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v1[];
         "min_host = \"" PASSDOCK_TEXT(PASSDOCK_ABI_MAJOR) "."                                      \
         PASSDOCK_TEXT(PASSDOCK_MIN_HOST_MINOR) "\"\n"                                                \
         "ir = \"" PASSDOCK_TEXT(PASSDOCK_IR_MAJOR) "." PASSDOCK_TEXT(PASSDOCK_IR_MINOR) "\"\n"     \
+        "language = \"" PASSDOCK_TEXT(PASSDOCK_LANGUAGE_MAJOR) "."                                  \
+        PASSDOCK_TEXT(PASSDOCK_LANGUAGE_MINOR) "\"\n" PASSDOCK_EXTENSIONS                            \
         "panic = \"" panic "\"\n" passes
+
+#ifdef PASSDOCK_LOOPS
+#define PASSDOCK_EXTENSIONS "extensions = [\"" PASSDOCK_LOOPS_EXTENSION "\"]\n"
+#else
+#define PASSDOCK_EXTENSIONS ""
+#endif
 
 /* The license of the plugin, preferably as an SPDX expression ("MIT OR Apache-2.0"). */
 #define PASSDOCK_LICENSE(license) "license = \"" license "\"\n"

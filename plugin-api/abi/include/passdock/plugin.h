@@ -41,15 +41,12 @@ typedef passdock_status (*passdock_op_fn)(const passdock_host *host, void *state
                                           const passdock_function_ref *function, passdock_op_id op);
 
 /* Traits: facts about each op of a definition's name. DEFINED, FOLDS, DECOMPOSES, AMBIGUOUS,
- * KNOWS_LAYOUT, ALTERS_LAYOUT and LATER are set by the host; in a definition they are ignored.
- * STATEFUL, READS, WRITES and ALLOCATES are provisional: their meaning may become narrower until
- * version 1 of the ABI. */
+ * KNOWS_LAYOUT, ALTERS_LAYOUT and LATER are set by the host; in a definition they are ignored. */
 /* The op has a definition. Set by the host. */
 #define PASSDOCK_TRAIT_DEFINED (UINT64_C(1) << 0)
 #define PASSDOCK_TRAIT_PURE (UINT64_C(1) << 1) /* the op has no side effects */
 /* The op is random: two runs give different results. */
 #define PASSDOCK_TRAIT_RANDOM (UINT64_C(1) << 2)
-#define PASSDOCK_TRAIT_STATEFUL (UINT64_C(1) << 3)    /* the op keeps state between runs */
 #define PASSDOCK_TRAIT_COMMUTATIVE (UINT64_C(1) << 4) /* operands may be swapped */
 /* The op works element by element, with broadcasting. */
 #define PASSDOCK_TRAIT_ELEMENTWISE (UINT64_C(1) << 5)
@@ -58,10 +55,6 @@ typedef passdock_status (*passdock_op_fn)(const passdock_host *host, void *state
 #define PASSDOCK_TRAIT_IDENTITY (UINT64_C(1) << 7) /* the first result is the first operand */
 /* The results may be much larger than the operands. */
 #define PASSDOCK_TRAIT_GROWS (UINT64_C(1) << 8)
-#define PASSDOCK_TRAIT_READS (UINT64_C(1) << 9) /* the op reads memory that operand 0 points to */
-/* The op writes memory that an operand points to. */
-#define PASSDOCK_TRAIT_WRITES (UINT64_C(1) << 10)
-#define PASSDOCK_TRAIT_ALLOCATES (UINT64_C(1) << 11) /* the op allocates memory */
 /* The definition has an `evaluate`. Set by the host. */
 #define PASSDOCK_TRAIT_FOLDS (UINT64_C(1) << 12)
 /* The results depend only on the types of the operands. */
@@ -85,6 +78,13 @@ typedef passdock_status (*passdock_op_fn)(const passdock_host *host, void *state
 #define PASSDOCK_TRAIT_ALTERS_LAYOUT (UINT64_C(1) << 21)
 /* The op is defined only in a later version of its domain. Set by the host. */
 #define PASSDOCK_TRAIT_LATER (UINT64_C(1) << 22)
+#ifdef PASSDOCK_LOOPS
+#define PASSDOCK_TRAIT_STATEFUL (UINT64_C(1) << 3) /* the op keeps state between runs */
+#define PASSDOCK_TRAIT_READS (UINT64_C(1) << 9) /* the op reads memory that operand 0 points to */
+/* The op writes memory that an operand points to. */
+#define PASSDOCK_TRAIT_WRITES (UINT64_C(1) << 10)
+#define PASSDOCK_TRAIT_ALLOCATES (UINT64_C(1) << 11) /* the op allocates memory */
+#endif
 
 /* An attribute of an operator. The default value counts only with the flag DEFAULT. */
 struct passdock_attr_entry {

@@ -17,6 +17,18 @@ extern "C" {
 /* The IR version: the meaning of built-in op names, kinds and invariants. */
 #define PASSDOCK_IR_MAJOR 1
 #define PASSDOCK_IR_MINOR 0 /* the number of additions within the major version of the IR */
+/* The version of the texts that cross the ABI: IR text, rules, layouts of operators. */
+#define PASSDOCK_LANGUAGE_MAJOR 1
+/* The number of additions within the major version of the texts. */
+#define PASSDOCK_LANGUAGE_MINOR 0
+/* The version of the loop level, which is a draft; `get_extension` of passdock_host returns a
+ * passdock_version for it. */
+#define PASSDOCK_LOOPS_EXTENSION "passdock.loops/1"
+
+/* The loop level is a draft: prim functions, buffers, scalars, lanes, strides, and their traits may change in
+ * any version of the ABI. Define PASSDOCK_LOOPS before you include this header to use them. The manifest then
+ * names PASSDOCK_LOOPS_EXTENSION, and a host with another version of the loop level rejects the plugin. The id
+ * stays when the loop level becomes stable. */
 
 /* The minor version whose functions and fields this header declares. The default is 0, so a plugin that is
  * built with a newer header still loads in every host. Define a newer one before you include this header to
@@ -254,14 +266,14 @@ typedef uint32_t passdock_dtype;
 #define PASSDOCK_DTYPE_I2 26u
 #define PASSDOCK_DTYPE_F6E2M3 27u
 #define PASSDOCK_DTYPE_F6E3M2 28u
+#ifdef PASSDOCK_LOOPS
 #define PASSDOCK_DTYPE_INDEX 32768u /* the type of loop counters */
+#endif
 
 /* The kind of a type. */
 typedef uint32_t passdock_type_kind;
 #define PASSDOCK_TYPE_UNKNOWN 0u  /* the unknown type */
 #define PASSDOCK_TYPE_TENSOR 1u   /* dtype, dims (unless UNRANKED) */
-#define PASSDOCK_TYPE_SCALAR 2u   /* dtype, lanes */
-#define PASSDOCK_TYPE_BUFFER 3u /* dtype, dims, aux = strides and offset in `dims`, name = scope */
 #define PASSDOCK_TYPE_TUPLE 4u    /* aux = type ids */
 #define PASSDOCK_TYPE_SEQUENCE 5u /* aux = one type id */
 #define PASSDOCK_TYPE_OPTIONAL 6u /* aux = one type id */
@@ -269,12 +281,18 @@ typedef uint32_t passdock_type_kind;
 #define PASSDOCK_TYPE_OPAQUE 8u   /* name */
 #define PASSDOCK_TYPE_FUNCTION 9u /* aux = parameters, then `lanes` results */
 #define PASSDOCK_TYPE_SPARSE 10u  /* dtype, dims */
+#ifdef PASSDOCK_LOOPS
+#define PASSDOCK_TYPE_SCALAR 2u /* dtype, lanes */
+#define PASSDOCK_TYPE_BUFFER 3u /* dtype, dims, aux = strides and offset in `dims`, name = scope */
+#endif
 
 /* A type. Within a function, equal ids are equal types. */
 typedef struct passdock_type {
     passdock_type_kind kind; /* the type's kind */
     passdock_dtype dtype;    /* the element type */
-    uint32_t lanes;          /* vector lanes of a scalar, else 0 */
+    /* At the loop level, the vector lanes of a scalar; the number of results of a function type;
+     * else 0. */
+    uint32_t lanes;
     uint32_t flags;
     passdock_range dims;     /* the shape, in `dims` */
     passdock_range aux;      /* further parts, depending on the kind: in `dims` or in `ids` */
@@ -282,8 +300,10 @@ typedef struct passdock_type {
     uint32_t reserved;
 } passdock_type;
 
-#define PASSDOCK_TYPE_FLAG_UNRANKED 1u  /* a tensor of unknown rank */
+#define PASSDOCK_TYPE_FLAG_UNRANKED 1u /* a tensor of unknown rank */
+#ifdef PASSDOCK_LOOPS
 #define PASSDOCK_TYPE_FLAG_MAY_ALIAS 2u /* a buffer that may overlap other buffers */
+#endif
 
 /* The kind of a dim. */
 typedef uint32_t passdock_dim_kind;

@@ -34,7 +34,9 @@ typedef struct passdock_column {
 /* The kind of a function. */
 typedef uint32_t passdock_function_kind;
 #define PASSDOCK_FUNCTION_GRAPH 1u /* `fn` */
-#define PASSDOCK_FUNCTION_PRIM 2u  /* `prim`: loop level */
+#ifdef PASSDOCK_LOOPS
+#define PASSDOCK_FUNCTION_PRIM 2u /* `prim`: loop level */
+#endif
 
 /* Opaque types of the host. A plugin only passes pointers to them back to the host. */
 typedef struct passdock_function passdock_function; /* the host's function, opaque */
@@ -128,7 +130,7 @@ typedef struct passdock_type_desc {
     passdock_symbol_id name;       /* a name, as in passdock_type */
     const passdock_dim *dims;      /* the shape */
     size_t dim_count;              /* the number of dims */
-    const passdock_dim *layout;    /* a buffer's strides and, last, its offset */
+    const passdock_dim *layout;    /* at the loop level, a buffer's strides and, last, its offset */
     size_t layout_count;           /* the number of entries of the layout */
     const passdock_type_id *items; /* the component types */
     size_t item_count;             /* the number of items */

@@ -165,7 +165,7 @@ pub fn lost(earlier: &str, today: &str) -> Vec<String> {
 /// Returns a C and C++ program that prints [`table`] according to the header.
 pub fn program() -> String {
     let mut text = String::from(
-        "#include <stdio.h>\n#include \"passdock.h\"\n\
+        "#define PASSDOCK_LOOPS\n#include <stdio.h>\n#include \"passdock.h\"\n\
          #ifdef __cplusplus\n#define ALIGN(T) (int)alignof(T)\n\
          #else\n#define ALIGN(T) (int)_Alignof(T)\n#endif\n\
          #define RECORD(T) printf(#T \" size %d align %d\\n\", (int)sizeof(T), ALIGN(T))\n\

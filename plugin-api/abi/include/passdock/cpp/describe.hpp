@@ -35,6 +35,7 @@ struct type_spec {
         made.flags = PASSDOCK_TYPE_FLAG_UNRANKED;
         return made;
     }
+#ifdef PASSDOCK_LOOPS
     static type_spec scalar(passdock_dtype dtype, uint32_t lanes = 1) {
         type_spec made;
         made.kind = PASSDOCK_TYPE_SCALAR;
@@ -42,6 +43,7 @@ struct type_spec {
         made.lanes = lanes;
         return made;
     }
+#endif
     /* A type that consists of other types: a tuple, a sequence, an optional. */
     static type_spec of(passdock_type_kind kind, std::vector<type_id> items) {
         type_spec made;

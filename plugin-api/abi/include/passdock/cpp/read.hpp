@@ -88,7 +88,9 @@ public:
 
     std::string_view name() const { return text(symbol_id(view().name)); }
     symbol_id symbol() const { return symbol_id(view().name); }
+#ifdef PASSDOCK_LOOPS
     bool is_prim() const { return view().kind == PASSDOCK_FUNCTION_PRIM; }
+#endif
     uint64_t version() const { return view().version; }
     uint32_t op_count() const { return view().op_count; }
     region_id body() const { return region_id(view().body); }
@@ -374,10 +376,16 @@ inline type_spec function_view::spec(type_id id) const {
     made.flags = record->flags;
     made.name = symbol_id(record->name);
     made.dims = records<passdock_dim>(view().dims, record->dims);
-    if (record->kind == PASSDOCK_TYPE_BUFFER) {
-        made.layout = records<passdock_dim>(view().dims, record->aux);
-    } else {
-        made.items = list<type_id>(record->aux);
+    switch (record->kind) {
+#ifdef PASSDOCK_LOOPS
+    case PASSDOCK_TYPE_BUFFER: made.layout = records<passdock_dim>(view().dims, record->aux); break;
+#endif
+    case PASSDOCK_TYPE_TUPLE:
+    case PASSDOCK_TYPE_SEQUENCE:
+    case PASSDOCK_TYPE_OPTIONAL:
+    case PASSDOCK_TYPE_MAP:
+    case PASSDOCK_TYPE_FUNCTION: made.items = list<type_id>(record->aux); break;
+    default: break;
     }
     return made;
 }
