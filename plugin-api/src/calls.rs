@@ -648,6 +648,22 @@ impl PassContext {
         self.done(status, "emit", None)
     }
 
+    /// Returns 1 if the host shows diagnostics of a severity, else 0. A pass asks before it computes a message that
+    /// may not be shown.
+    #[inline]
+    pub(crate) fn raw_shows(&self, severity: Severity) -> Option<u32> {
+        let host_fn = self.tables().context.shows?;
+        Some(unsafe { host_fn(self.handle, severity) })
+    }
+
+    /// Returns 1 if the program cancelled the run, else 0. A pass that takes long asks now and then, and returns
+    /// FAILED. The host stops before the next pass in any case.
+    #[inline]
+    pub(crate) fn raw_is_cancelled(&self) -> Option<u32> {
+        let host_fn = self.tables().context.is_cancelled?;
+        Some(unsafe { host_fn(self.handle) })
+    }
+
     /// Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind MODULE. Returns
     /// NOT_FOUND if no pass has that name.
     pub(crate) fn raw_find_pass(&self, name: &str) -> Result<PassKind, EditError> {

@@ -48,6 +48,8 @@ class DiagnosticLevel(IntEnum):
     """A remark that belongs to another diagnostic."""
     HELP = 50
     """A suggestion."""
+    DEBUG = 60
+    """A detail for the author of a pass, shown only on request."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:

@@ -630,7 +630,7 @@ pub(super) fn modules(c: &Call) -> Called {
 pub(super) fn context(c: &Call) -> Called {
     // SAFETY: the host's tables are never freed.
     let t = unsafe { &*host().get().context };
-    match below(7) {
+    match below(9) {
         0 => {
             black_box(unsafe { t.opt_level.expect("the host's")(c.context) });
             ("opt_level", None)
@@ -662,6 +662,15 @@ pub(super) fn context(c: &Call) -> Called {
             )
         }
         4 => {
+            let severity1 = c.get::<Severity>();
+            black_box(unsafe { t.shows.expect("the host's")(c.context, severity1) });
+            ("shows", None)
+        }
+        5 => {
+            black_box(unsafe { t.is_cancelled.expect("the host's")(c.context) });
+            ("is_cancelled", None)
+        }
+        6 => {
             let name1 = c.get::<Str>();
             (
                 "find_pass",
@@ -670,7 +679,7 @@ pub(super) fn context(c: &Call) -> Called {
                 }),
             )
         }
-        5 => {
+        7 => {
             let rule1 = c.get::<Str>();
             (
                 "may_rewrite",

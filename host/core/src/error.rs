@@ -145,6 +145,8 @@ kinds! {
     Plugin "plugin" 3,
     /// The pass emitted error diagnostics, which explain the failure.
     Diagnostics "error-diagnostics" 1,
+    /// The program cancelled the run.
+    Cancelled "cancelled" 1,
     /// The pass returned a failure.
     #[default]
     Failed "pass-failed" 1,

@@ -25,8 +25,9 @@ pub use boundary::handles::{
 pub use boundary::{Endings, Rewrites};
 pub use config::{ConfigError, ConfigInfo, ConfigValue, IntoConfig, InvalidPart, OptionSource};
 pub use context::{
-    ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Entered, OnPass, PassContext,
-    PassRecord, PassRun, PassStatus, Recorder, Renderer, get_renderer, override_renderer,
+    CancellationToken, ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Entered,
+    OnPass, PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, get_renderer,
+    override_renderer,
 };
 pub use error::{Cause, ErrorKind, ErrorParts, PassError, PassFault, Provider};
 pub use instrument::{

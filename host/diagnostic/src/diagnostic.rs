@@ -23,6 +23,8 @@ pub enum Severity {
     Note = 40,
     /// A suggested fix.
     Help = 50,
+    /// A detail for the author of a pass, shown only on request.
+    Debug = 60,
 }
 
 impl Severity {

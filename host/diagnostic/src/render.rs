@@ -16,6 +16,7 @@ impl Diagnostic {
             Severity::Warning => Level::WARNING,
             Severity::Note => Level::NOTE,
             Severity::Help => Level::HELP,
+            Severity::Debug => Level::INFO.with_name("debug"),
         };
         let mut title = level.primary_title(safe(&self.message));
         if !self.code.is_empty() {

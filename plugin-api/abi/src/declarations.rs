@@ -1666,6 +1666,8 @@ impl Severity {
     pub const NOTE: Severity = Severity(40);
     /// A suggestion for the user.
     pub const HELP: Severity = Severity(50);
+    /// A detail for the author of the pass; shown only on request (`passdock run -v`).
+    pub const DEBUG: Severity = Severity(60);
 }
 
 /// The part of an op that a label points to.
@@ -1859,6 +1861,12 @@ pub struct ContextApi {
     pub emit: Option<
         unsafe extern "C" fn(context: *mut Context, diagnostic: *const Diagnostic) -> Status,
     >,
+    /// Returns 1 if the host shows diagnostics of a severity, else 0. A pass asks before it computes a message that
+    /// may not be shown.
+    pub shows: Option<unsafe extern "C" fn(context: *const Context, severity: Severity) -> u32>,
+    /// Returns 1 if the program cancelled the run, else 0. A pass that takes long asks now and then, and returns
+    /// FAILED. The host stops before the next pass in any case.
+    pub is_cancelled: Option<unsafe extern "C" fn(context: *const Context) -> u32>,
     /// Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind MODULE. Returns
     /// NOT_FOUND if no pass has that name.
     pub find_pass: Option<

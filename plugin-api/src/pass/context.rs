@@ -100,6 +100,17 @@ impl PassContext {
         self.raw_opt_level().unwrap_or(0)
     }
 
+    /// Whether the host shows diagnostics of a severity. Ask before computing a message that may not be shown.
+    pub fn shows(&self, severity: Severity) -> bool {
+        self.raw_shows(severity) == Some(1)
+    }
+
+    /// Whether the program cancelled the run. A pass that takes long asks now and then, and returns an error. The host
+    /// stops before the next pass in any case.
+    pub fn is_cancelled(&self) -> bool {
+        self.raw_is_cancelled() == Some(1)
+    }
+
     /// Returns the name of the host, for reports: `passdock`.
     pub fn host_name(&self) -> &'static str {
         self.tables.host_name

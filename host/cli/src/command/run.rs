@@ -4,7 +4,7 @@ use std::path::Path;
 
 use passdock::model_file::is_standard;
 use passdock::pipeline::{Print, Request, RequestedInstrument};
-use passdock::{ErrorKind, PassError};
+use passdock::{ErrorKind, PassError, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 
 use super::worker;
@@ -87,6 +87,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
         reproducer_dir: args.reproducer_dir,
         self_contained: args.self_contained,
         jobs: args.jobs,
+        shown: args.verbose.then_some(Severity::Debug),
         read: args.data.reading(),
         write: args.data.writing(),
         ..request

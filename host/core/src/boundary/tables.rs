@@ -543,6 +543,8 @@ pub(super) static CONTEXT: ContextApi = ContextApi {
     option: Some(context::option),
     config: Some(context::config),
     emit: Some(context::emit),
+    shows: Some(context::shows),
+    is_cancelled: Some(context::is_cancelled),
     find_pass: Some(context::find_pass),
     last_error: Some(context::last_error),
     may_rewrite: Some(context::may_rewrite),
@@ -600,6 +602,24 @@ mod context {
                 session.emit(diagnostic)
             })
         }
+    }
+
+    pub(super) unsafe extern "C" fn shows(context: *const Context, severity: Severity) -> u32 {
+        gate::guard(0, || {
+            match unsafe { ContextSession::from_handle(context) } {
+                Ok(session) => session.shows(severity),
+                Err(_) => 0,
+            }
+        })
+    }
+
+    pub(super) unsafe extern "C" fn is_cancelled(context: *const Context) -> u32 {
+        gate::guard(0, || {
+            match unsafe { ContextSession::from_handle(context) } {
+                Ok(session) => session.is_cancelled(),
+                Err(_) => 0,
+            }
+        })
     }
 
     pub(super) unsafe extern "C" fn find_pass(

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex};
 use passdock_diagnostic::{Diagnostic, Severity};
 
 use super::pool::Pool;
-use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer, get_renderer};
+use super::{
+    CancellationToken, ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer,
+    get_renderer,
+};
 use crate::boundary::Endings;
 use crate::config::{ConfigError, IMMUTABLE_MODULE, IntoConfig, InvalidPart};
 use crate::error::PassError;
@@ -37,6 +40,7 @@ pub struct ContextBuilder {
     checking_instruments: Vec<toml::Table>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
+    cancellation: CancellationToken,
     /// Whether the context becomes a thread's default one.
     is_default: bool,
 }
@@ -123,6 +127,19 @@ impl ContextBuilder {
     /// Sets the number of threads that function passes run on. The default is 0: one for each core.
     pub fn jobs(mut self, jobs: usize) -> ContextBuilder {
         self.settings.jobs = jobs;
+        self
+    }
+
+    /// Sets the mildest severity of diagnostics that are shown. The default is [`Severity::Help`]: all but details for
+    /// the authors of passes.
+    pub fn shown(mut self, shown: Severity) -> ContextBuilder {
+        self.settings.shown = shown;
+        self
+    }
+
+    /// Sets the token that cancels runs in the context.
+    pub fn cancellation(mut self, token: CancellationToken) -> ContextBuilder {
+        self.cancellation = token;
         self
     }
 
@@ -222,6 +239,7 @@ impl ContextBuilder {
             pool,
             renderer: self.renderer,
             recorder: self.recorder,
+            cancellation: self.cancellation,
             endings,
         });
         let context = PassContext(inner, None);

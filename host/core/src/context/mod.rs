@@ -4,6 +4,7 @@
 //! has the stack that [`PassContext::current`] reads.
 
 mod builder;
+mod cancellation;
 mod device;
 mod names;
 pub(crate) mod pool;
@@ -18,6 +19,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 pub use builder::ContextBuilder;
+pub use cancellation::CancellationToken;
 pub use device::DeviceType;
 use names::Met;
 use passdock_diagnostic::Diagnostic;
@@ -108,6 +110,7 @@ struct Inner {
     pool: Option<Pool>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
+    cancellation: CancellationToken,
     endings: Endings,
 }
 
@@ -120,6 +123,11 @@ impl PassContext {
     /// Returns the innermost context that this thread entered, or the thread's default one.
     pub fn current() -> PassContext {
         running::current()
+    }
+
+    /// Whether runs in the context are cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancellation.is_cancelled()
     }
 
     /// Returns the failures of destructors of plugin-owned data: of instruments and cached analyses.

@@ -85,6 +85,7 @@ impl PassContext {
             pool: None,
             renderer: inner.renderer.clone(),
             recorder: None,
+            cancellation: self.0.cancellation.clone(),
             endings: self.0.endings.clone(),
         };
         PassContext(Arc::new(limited), None)

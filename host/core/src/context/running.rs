@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use passdock_crash::Callee;
-use passdock_diagnostic::{Diagnostic, DiagnosticBuffer, terminal};
+use passdock_diagnostic::{Diagnostic, DiagnosticBuffer, Severity, terminal};
 use passdock_ir::Module;
 use passdock_ir::text::TextSource;
 use passdock_loader::{MissingDefinition, OpDefs, PassKind};
@@ -92,6 +92,14 @@ impl<'c> ContextFrame<'c> {
 impl Frame for ContextFrame<'_> {
     fn opt_level(&self) -> u32 {
         self.cx.opt_level()
+    }
+
+    fn shows(&self, severity: Severity) -> bool {
+        severity <= self.cx.0.settings.shown
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cx.is_cancelled()
     }
 
     fn config(&self, key: &str, field: &str) -> Result<&toml::Value, String> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use passdock_diagnostic::Severity;
 use serde::Serialize;
 
 use crate::verify::Verify;
@@ -33,6 +34,9 @@ pub struct ContextSettings {
     /// The number of threads that function passes run on; 0 for one per core. Results don't depend on it.
     #[serde(skip)]
     pub jobs: usize,
+    /// The mildest severity of diagnostics that are shown.
+    #[serde(skip)]
+    pub shown: Severity,
     /// Whether calls resume a failed run, as replaying a reproducer does. Then the passes that the first pass requires
     /// count as done.
     #[serde(skip)]
@@ -50,6 +54,7 @@ impl Default for ContextSettings {
             config: BTreeMap::new(),
             verify: Verify::default(),
             jobs: 0,
+            shown: Severity::Help,
             resumes: false,
         }
     }

@@ -30,7 +30,7 @@ pub use solo::forked;
 use crate::boundary::Rewrites;
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext, PassRecord};
-use crate::error::PassError;
+use crate::error::{ErrorKind, PassError};
 use crate::error::Provider;
 use crate::instrument::{InstrumentRef, PassCall, calls};
 use crate::pass::{Pass, Sequential, check_info};
@@ -228,6 +228,10 @@ impl Run<'_> {
     /// Runs one step of a plan, and records it.
     fn step(&mut self, step: &Step, module: &mut Module) -> Result<(), PassError> {
         check_interrupt()?;
+        if self.cx.is_cancelled() {
+            let error = PassError::new(ErrorKind::Cancelled, "the run was cancelled");
+            return Err(site::at(error, step, module, self.cx));
+        }
         let recorder = self.cx.recorder();
         let record = recorder.map(|recorder| self.record_start(recorder, step, module));
         let job = Job {

@@ -38,6 +38,7 @@ impl ContextTable {
             // A file can't set these.
             verify: default.verify,
             jobs: default.jobs,
+            shown: default.shown,
             resumes: default.resumes,
         }
     }

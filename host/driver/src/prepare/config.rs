@@ -58,6 +58,7 @@ pub(super) fn settings(
     settings.rewrite_limit = request.rewrite_limit.or(settings.rewrite_limit);
     settings.verify = request.verify;
     settings.jobs = request.jobs.unwrap_or(settings.jobs);
+    settings.shown = request.shown.unwrap_or(settings.shown);
     settings.resumes = request.resumes;
     if request.allow_growth {
         for info in registry.list_configs() {

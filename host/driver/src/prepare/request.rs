@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use passdock_core::{ErrorKind, PassError, SearchDir, Verify};
+use passdock_core::{ErrorKind, PassError, SearchDir, Severity, Verify};
 use passdock_files::directory_of;
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
@@ -101,6 +101,8 @@ pub struct Request {
     pub allow_growth: bool,
     /// The number of threads for function passes; `None` for the number of cores.
     pub jobs: Option<usize>,
+    /// The mildest severity of diagnostics that are shown. `None` for the default.
+    pub shown: Option<Severity>,
     /// Options for reading the model.
     #[serde(flatten)]
     pub read: ReadOptions,

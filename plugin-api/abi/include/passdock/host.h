@@ -291,6 +291,8 @@ typedef uint32_t passdock_severity;
 #define PASSDOCK_SEVERITY_WARNING 30u /* a possible problem; the pass continues */
 #define PASSDOCK_SEVERITY_NOTE 40u    /* information for the user */
 #define PASSDOCK_SEVERITY_HELP 50u    /* a suggestion for the user */
+/* A detail for the author of the pass; shown only on request (`passdock run -v`). */
+#define PASSDOCK_SEVERITY_DEBUG 60u
 
 /* The part of an op that a label points to. */
 typedef uint32_t passdock_op_part;
@@ -410,6 +412,12 @@ typedef struct passdock_context_api {
      * FAILED, PANICKED or CONFIG that the callback returns, and its message is the error's. The
      * last one counts. `passdock_fail` in passdock/read.h emits one. */
     passdock_status (*emit)(passdock_context *context, const passdock_diagnostic *diagnostic);
+    /* Returns 1 if the host shows diagnostics of a severity, else 0. A pass asks before it
+     * computes a message that may not be shown. */
+    uint32_t (*shows)(const passdock_context *context, passdock_severity severity);
+    /* Returns 1 if the program cancelled the run, else 0. A pass that takes long asks now and
+     * then, and returns FAILED. The host stops before the next pass in any case. */
+    uint32_t (*is_cancelled)(const passdock_context *context);
     /* Looks up a pass or Sequential by name. `out` receives its kind; a Sequential has the kind
      * MODULE. Returns NOT_FOUND if no pass has that name. */
     passdock_status (*find_pass)(const passdock_context *context, passdock_str name,

@@ -414,6 +414,8 @@ opt_level,
 option,
 config,
 emit,
+shows,
+is_cancelled,
 find_pass,
 last_error,
 may_rewrite,
@@ -711,6 +713,7 @@ PASSDOCK_SEVERITY_ERROR = abi::Severity::ERROR.0;
 PASSDOCK_SEVERITY_WARNING = abi::Severity::WARNING.0;
 PASSDOCK_SEVERITY_NOTE = abi::Severity::NOTE.0;
 PASSDOCK_SEVERITY_HELP = abi::Severity::HELP.0;
+PASSDOCK_SEVERITY_DEBUG = abi::Severity::DEBUG.0;
 PASSDOCK_PART_OP = abi::OpPart::OP.0;
 PASSDOCK_PART_NAME = abi::OpPart::NAME.0;
 PASSDOCK_PART_OPERAND = abi::OpPart::OPERAND.0;

@@ -262,6 +262,14 @@ impl ContextSession<'_> {
         self.frame.opt_level()
     }
 
+    pub(in crate::boundary) fn shows(&self, code: abi::Severity) -> u32 {
+        self.frame.shows(severity(code).0).into()
+    }
+
+    pub(in crate::boundary) fn is_cancelled(&self) -> u32 {
+        self.frame.is_cancelled().into()
+    }
+
     pub(in crate::boundary) fn option(&self, name: &str) -> Edit<Setting> {
         match self.options.get(name) {
             Some(value) => Ok(self.setting(value)),
@@ -278,6 +286,9 @@ impl ContextSession<'_> {
         if desc.flags & abi::Diagnostic::REASON != 0 {
             // SAFETY: see above.
             return unsafe { self.emit_reason(desc) };
+        }
+        if !self.frame.shows(severity(desc.severity).0) {
+            return Ok(());
         }
         // SAFETY: see above.
         let mut diagnostic = unsafe { described(self, desc)? };
@@ -332,11 +343,12 @@ fn severity(code: abi::Severity) -> (Severity, bool) {
         (abi::Severity::WARNING, Severity::Warning),
         (abi::Severity::NOTE, Severity::Note),
         (abi::Severity::HELP, Severity::Help),
+        (abi::Severity::DEBUG, Severity::Debug),
     ];
     let next = severities
         .into_iter()
         .find(|(severity, _)| code <= *severity);
-    let (next, severity) = next.unwrap_or((abi::Severity::HELP, Severity::Help));
+    let (next, severity) = next.unwrap_or((abi::Severity::DEBUG, Severity::Debug));
     (severity, code == next)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use passdock_crash::Callee;
-use passdock_diagnostic::Diagnostic;
+use passdock_diagnostic::{Diagnostic, Severity};
 use passdock_ir::Module;
 use passdock_ir::text::TextSource;
 use passdock_loader::{MissingDefinition, OpDefs, PassKind};
@@ -18,6 +18,14 @@ pub trait Frame: Sync {
     /// Returns the opt level of the run.
     fn opt_level(&self) -> u32 {
         0
+    }
+    /// Whether diagnostics of a severity are shown.
+    fn shows(&self, severity: Severity) -> bool {
+        severity <= Severity::Help
+    }
+    /// Whether the program cancelled the run.
+    fn is_cancelled(&self) -> bool {
+        false
     }
     /// Returns a registered config value. `field` is empty for a scalar. The error is a complete message.
     ///

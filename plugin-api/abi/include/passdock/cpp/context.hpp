@@ -254,6 +254,12 @@ public:
         if (!field.empty()) name.append(".").append(field);
         return read<T>(status, value, "config field", std::move(name));
     }
+    /* Whether the host shows diagnostics of a severity. */
+    bool shows(passdock_severity severity) const {
+        return PASSDOCK_CPP_CALL(api(), shows)(handle_, severity) == 1;
+    }
+    /* Whether the program cancelled the run. A pass that takes long asks now and then, and throws an error. */
+    bool is_cancelled() const { return PASSDOCK_CPP_CALL(api(), is_cancelled)(handle_) == 1; }
     /* Returns the name of the host: "passdock". */
     std::string_view host_name() const { return text(host_->name); }
     /* Returns the version of the host: "1.0.0". */
