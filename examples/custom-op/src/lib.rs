@@ -32,7 +32,7 @@ fn infer(call: &OpCall) -> OpResult {
 
 fn evaluate(call: &OpCall) -> OpResult {
     let (x, y) = (call.operand_type(0), call.operand_type(1));
-    if x.dtype() != DType::F32 || y.dtype() != DType::F32 || x.shape() != y.shape() {
+    if x.dtype() != Some(DType::F32) || y.dtype() != x.dtype() || x.shape() != y.shape() {
         return Err("only f32 operands of the same shape can be evaluated".into());
     }
     let missing = "an operand is not constant";
@@ -48,7 +48,7 @@ fn evaluate(call: &OpCall) -> OpResult {
 
 /// Decomposes an op into a constant of the operands' element type, a Mul and an Add.
 fn decompose(call: &OpCall) -> OpResult {
-    if call.operand_type(0).dtype() != DType::F32 {
+    if call.operand_type(0).dtype() != Some(DType::F32) {
         return Err("only f32 operands can be decomposed".into());
     }
     call.set_body(&format!(

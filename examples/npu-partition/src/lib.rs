@@ -28,7 +28,7 @@ fn takes(call: &OpCall) -> OpResult {
     let op = call.op();
     let values = call.operands(op).chain(call.results(op).iter().copied());
     let mut values = values.filter(|value| value.is_some());
-    match values.all(|value| call.dtype(value) == DType::F32 && call.shape(value).is_some()) {
+    match values.all(|value| call.dtype(value) == Some(DType::F32) && call.shape(value).is_some()) {
         true => Ok(()),
         false => Err("not all tensors are f32 with known sizes".into()),
     }

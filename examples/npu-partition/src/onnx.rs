@@ -205,15 +205,15 @@ fn name(f: &Function, value: ValueId) -> String {
     }
 }
 
-fn element_type(dtype: DType) -> Result<i64, PassError> {
+fn element_type(dtype: Option<DType>) -> Result<i64, PassError> {
     match dtype {
-        DType::F32 => Ok(1),
-        DType::I32 => Ok(6),
-        DType::I64 => Ok(7),
-        DType::BOOL => Ok(9),
+        Some(DType::F32) => Ok(1),
+        Some(DType::I32) => Ok(6),
+        Some(DType::I64) => Ok(7),
+        Some(DType::BOOL) => Ok(9),
         _ => Err(PassError::new(format!(
             "unsupported element type `{}`",
-            dtype.name().unwrap_or("?")
+            dtype.and_then(DType::name).unwrap_or("?")
         ))),
     }
 }

@@ -92,8 +92,8 @@ impl Function {
             None => return Ok(None),
         };
         Ok(match self.dtype(value) {
-            DType::I64 | DType::INDEX => Some(elements(bytes, i64::from_le_bytes)),
-            DType::I32 => Some(elements(bytes, |four| i32::from_le_bytes(four).into())),
+            Some(DType::I64 | DType::INDEX) => Some(elements(bytes, i64::from_le_bytes)),
+            Some(DType::I32) => Some(elements(bytes, |four| i32::from_le_bytes(four).into())),
             _ => None,
         })
     }
@@ -118,10 +118,10 @@ impl Function {
     /// If the file that stores the bytes can't be read.
     #[track_caller]
     pub fn constant_floats(&self, value: ValueId) -> Result<Option<Vec<f32>>, EditError> {
-        let dtype = self.dtype(value);
-        if !matches!(dtype, DType::F32 | DType::F16 | DType::BF16 | DType::F64) {
-            return Ok(None);
-        }
+        let dtype = match self.dtype(value) {
+            Some(dtype @ (DType::F32 | DType::F16 | DType::BF16 | DType::F64)) => dtype,
+            _ => return Ok(None),
+        };
         let size = element::size_of(dtype).unwrap_or(1);
         let floats = |bytes: &[u8]| {
             let floats = bytes

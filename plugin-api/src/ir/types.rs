@@ -18,7 +18,7 @@ use crate::ffi::Records;
 ///
 /// fn is_f32_matrix(f: &Function, value: ValueId) -> bool {
 ///     let ty = f.type_of(value);
-///     ty.dtype() == DType::F32 && ty.rank() == Some(2)
+///     ty.dtype() == Some(DType::F32) && ty.rank() == Some(2)
 /// }
 /// ```
 #[derive(Clone, Copy)]
@@ -37,9 +37,9 @@ impl<'a> Type<'a> {
         self.record.kind
     }
 
-    /// Returns the element type; [`DType::NONE`] if it is unknown or doesn't exist.
-    pub fn dtype(&self) -> DType {
-        self.record.dtype
+    /// Returns the element type; `None` if it is unknown or the type has none.
+    pub fn dtype(&self) -> Option<DType> {
+        Some(self.record.dtype).filter(|dtype| *dtype != DType::NONE)
     }
 
     /// Whether it is a tensor.
@@ -243,10 +243,10 @@ impl Function {
         Type::new(self, self.raw.ty(id.0).unwrap_or(UNKNOWN))
     }
 
-    /// Returns a value's element type; [`abi::DType::NONE`] if it is unknown or doesn't exist.
+    /// Returns a value's element type; `None` if it is unknown or the type has none.
     #[inline]
     #[track_caller]
-    pub fn dtype(&self, value: ValueId) -> abi::DType {
+    pub fn dtype(&self, value: ValueId) -> Option<DType> {
         self.type_of(value).dtype()
     }
 

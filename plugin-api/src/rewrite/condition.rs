@@ -21,7 +21,7 @@ fn test(f: &Function, matched: &Match<'_>, test: &Test) -> Result<Option<bool>, 
     let value = |operand: &Operand| matched.bound(f, operand);
     Ok(match test {
         Test::Constant(a) => Some(value(a).option().map_or(false, |a| f.constant(a).is_some())),
-        Test::Float(a) => is_float(f.dtype(value(a))),
+        Test::Float(a) => f.dtype(value(a)).map(is_float),
         Test::SameDType(a, b) => same_dtype(f, value(a), value(b)),
         Test::SameShape(a, b) => same_shape(f, value(a), value(b)),
         Test::SameType(a, b) => match same_dtype(f, value(a), value(b)) {
@@ -136,9 +136,7 @@ fn value_of(
             .type_of(value(a))
             .element_count()
             .map(|size| TermValue::Number(size as f64)),
-        Term::DType(a) => Some(f.dtype(value(a)))
-            .filter(|dtype| *dtype != DType::NONE)
-            .map(TermValue::DType),
+        Term::DType(a) => f.dtype(value(a)).map(TermValue::DType),
         Term::Dim(a, at) => {
             let dims = f.dims(value(a));
             let dim = dims.and_then(|dims| {
@@ -196,16 +194,12 @@ pub fn compose(first: &[i64], second: &[i64]) -> Option<Vec<i64>> {
     second.iter().map(axis).collect()
 }
 
-fn is_float(dtype: DType) -> Option<bool> {
-    let is_float = matches!(dtype, DType::F32 | DType::F16 | DType::BF16 | DType::F64);
-    Some(is_float).filter(|_| dtype != DType::NONE)
+fn is_float(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F16 | DType::BF16 | DType::F64)
 }
 
 fn same_dtype(f: &Function, a: ValueId, b: ValueId) -> Option<bool> {
-    match (f.dtype(a), f.dtype(b)) {
-        (DType::NONE, _) | (_, DType::NONE) => None,
-        (a, b) => Some(a == b),
-    }
+    Some(f.dtype(a)? == f.dtype(b)?)
 }
 
 /// Whether two values have the same shape; `None` if unknown.

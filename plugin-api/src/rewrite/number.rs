@@ -43,8 +43,10 @@ fn small_elements(
 ) -> Result<Option<(DType, ChunksExact<'_, u8>)>, EditError> {
     let dtype = f.dtype(value);
     let constant = f.constant(value).and_then(|id| f.constant_record(id));
-    let size = match (size_of(dtype), constant) {
-        (Some(size), Some(constant)) if constant.byte_len <= MAX_BYTES => size,
+    let (dtype, size) = match (dtype, dtype.and_then(size_of), constant) {
+        (Some(dtype), Some(size), Some(constant)) if constant.byte_len <= MAX_BYTES => {
+            (dtype, size)
+        }
         _ => return Ok(None),
     };
     let bytes = f.constant_data(value)?;

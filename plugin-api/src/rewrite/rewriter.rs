@@ -219,7 +219,7 @@ impl<'r> Rewriter<'r> {
         }
         let mut results = Vec::new();
         for result in &after.results {
-            results.extend(self.operand(result, matched, &created, DType::NONE)?);
+            results.extend(self.operand(result, matched, &created, None)?);
         }
         Ok(results)
     }
@@ -262,14 +262,18 @@ impl<'r> Rewriter<'r> {
     }
 
     /// Returns the dtype of a number among the operands of an op: that of the first operand with a dtype.
-    fn infer_dtype(&self, node: &Node, matched: &Match<'_>, created: &[Vec<ValueId>]) -> DType {
+    fn infer_dtype(
+        &self,
+        node: &Node,
+        matched: &Match<'_>,
+        created: &[Vec<ValueId>],
+    ) -> Option<DType> {
         let operands = node.operands.iter().map(|operand| &operand.value);
-        let dtypes = operands.map(|operand| match operand {
+        let mut dtypes = operands.map(|operand| match operand {
             Operand::Created { node, index } => self.f.dtype(created[*node][*index]),
             operand => self.f.dtype(matched.bound(self.f, operand)),
         });
-        let mut dtypes = dtypes.filter(|dtype| *dtype != DType::NONE);
-        dtypes.next().unwrap_or(DType::NONE)
+        dtypes.find_map(|dtype| dtype)
     }
 
     fn operand(
@@ -277,12 +281,15 @@ impl<'r> Rewriter<'r> {
         operand: &Operand,
         matched: &Match<'_>,
         created: &[Vec<ValueId>],
-        dtype: DType,
+        dtype: Option<DType>,
     ) -> Result<Vec<ValueId>, EditError> {
         Ok(match operand {
             Operand::List(at) => matched.lists[*at].clone(),
             Operand::Created { node, index } => vec![created[*node][*index]],
-            Operand::Number(number) => vec![self.scalar(dtype, number.value)?.ok_or(NoMatch)?],
+            Operand::Number(number) => {
+                let dtype = dtype.ok_or(NoMatch)?;
+                vec![self.scalar(dtype, number.value)?.ok_or(NoMatch)?]
+            }
             Operand::Ints(ints) => vec![self.ints(ints)?],
             // An omitted operand isn't bound.
             operand => vec![matched.bound(self.f, operand)],

@@ -169,10 +169,10 @@ fn operands(host: &OpCall) -> Result<Option<Vec<Option<Tensor<'_>>>>, OpError> {
             return Ok(None);
         };
         let ty = host.operand_type(index);
-        let Some(shape) = ty.shape() else {
+        let (Some(dtype), Some(shape)) = (ty.dtype(), ty.shape()) else {
             return Ok(None);
         };
-        tensors.push(Some(tensor(ty.dtype(), &shape, bytes)?));
+        tensors.push(Some(tensor(dtype, &shape, bytes)?));
     }
     Ok(Some(tensors))
 }
@@ -284,5 +284,5 @@ impl Attrs for OpCall {
 
 fn constant(host: &OpCall, id: api::ConstId) -> Option<Tensor<'_>> {
     let ty = host.ty(host.constant_record(id)?.ty);
-    tensor(ty.dtype(), &ty.shape()?, host.constant_bytes(id).ok()?).ok()
+    tensor(ty.dtype()?, &ty.shape()?, host.constant_bytes(id).ok()?).ok()
 }

@@ -289,7 +289,7 @@ fn ask(
         let Some(wanted) = wanted else { continue };
         let ty = f.type_of(f.result(op, index));
         let inferred = ty.to_string();
-        match (ty.dims(), ty.dtype() == wanted.dtype()) {
+        match (ty.dims(), ty.dtype() == Some(wanted.dtype())) {
             (None, true) => tally.partly += 1,
             _ if ty.kind() == TypeKind::UNKNOWN => tally.unknown += 1,
             (Some(dims), true) if dims.len() == wanted.rank() => {
@@ -323,7 +323,8 @@ fn ask(
         let shape = f.shape(value).unwrap_or_default();
         let shape = shape.into_iter().map(|size| size as usize).collect();
         let bytes = f.constant_data(value)?.unwrap_or_default();
-        let compared = match Tensor::from_bytes(f.dtype(value), shape, bytes) {
+        let dtype = f.dtype(value).unwrap_or(DType::NONE);
+        let compared = match Tensor::from_bytes(dtype, shape, bytes) {
             Ok(result) => case.compare(index, &result),
             Err(error) => Err(format!("{}: {error}", case.name)),
         };

@@ -123,18 +123,18 @@ fn literal_for(
     value: &OptionValue,
 ) -> Result<(DType, Literal), PassError> {
     let ty = f.type_of(param);
-    if !ty.is_tensor() || ty.dtype() == DType::NONE {
+    let Some(dtype) = ty.dtype().filter(|_| ty.is_tensor()) else {
         let why = "only tensors with a known element type can be bound".to_owned();
         return Err(mismatch(f, param, value, why));
-    }
+    };
     let read = match value {
         // A string is only valid for string parameters; for others it is a path.
-        OptionValue::String(path) if ty.dtype() != DType::STRING => from_file(path, ty.dtype()),
-        value => literal(value, ty.dtype()),
+        OptionValue::String(path) if dtype != DType::STRING => from_file(path, dtype),
+        value => literal(value, dtype),
     };
     let literal = read.map_err(|why| mismatch(f, param, value, why))?;
     check_shape(f, param, value, &literal.shape)?;
-    Ok((ty.dtype(), literal))
+    Ok((dtype, literal))
 }
 
 /// Rejects a shape that contradicts the known sizes of a parameter.

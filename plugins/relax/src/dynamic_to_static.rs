@@ -185,9 +185,9 @@ fn add_constant(f: &mut Function, ty: TypeId, ints: &[i64]) -> Result<Option<Val
     let mut bytes = Vec::new();
     for &int in ints {
         match (dtype, i32::try_from(int)) {
-            (DType::I64, _) => bytes.extend(int.to_le_bytes()),
-            (DType::I32, Ok(int)) => bytes.extend(int.to_le_bytes()),
-            (DType::BOOL, _) => bytes.push(u8::from(int != 0)),
+            (Some(DType::I64), _) => bytes.extend(int.to_le_bytes()),
+            (Some(DType::I32), Ok(int)) => bytes.extend(int.to_le_bytes()),
+            (Some(DType::BOOL), _) => bytes.push(u8::from(int != 0)),
             _ => return Ok(None),
         }
     }
@@ -292,7 +292,7 @@ fn static_ends(f: &Function, op: OpId, ends: ValueId) -> Option<Vec<i64>> {
     };
     let (axes, steps) = (ints(3)?, ints(4)?);
     let largest = match f.dtype(ends) {
-        DType::I32 => i64::from(i32::MAX),
+        Some(DType::I32) => i64::from(i32::MAX),
         _ => i64::MAX,
     };
     let end = |(at, dim): (usize, Dim)| {

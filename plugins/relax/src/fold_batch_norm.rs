@@ -166,7 +166,10 @@ impl Chain {
     ) -> Result<bool, EditError> {
         let (norm, last) = (self.ops[0], self.ops[self.ops.len() - 1]);
         let mut value = operand(f, norm, 0);
-        let (dtype, ty) = (f.dtype(value), f.type_id(f.result(last, 0)));
+        let ty = f.type_id(f.result(last, 0));
+        let Some(dtype) = f.dtype(value) else {
+            return Ok(false);
+        };
         let mut steps = Vec::new();
         for (name, number, neutral) in [("onnx.Mul", factor, 1.0), ("onnx.Add", offset, 0.0)] {
             let mut bytes = Vec::new();
@@ -241,12 +244,11 @@ impl Chain {
         let dims = vec![count as i64];
         let new_bias = old_bias.with(factor, |bias, factor| bias * factor);
         let new_bias = new_bias.with(&self.more.offset, |bias, offset| bias + offset);
-        let new_bias = folder.list(f, f.dtype(bias), dims.clone(), &new_bias)?;
+        let new_bias = folder.list(f, bias, dims.clone(), &new_bias)?;
         let mut new_scale = scale;
         if is_scaled {
             let numbers = old_scale.with(factor, |scale, factor| scale * factor);
-            let Some(list) = unless_no_match(folder.list(f, f.dtype(scale), dims, &numbers))?
-            else {
+            let Some(list) = unless_no_match(folder.list(f, scale, dims, &numbers))? else {
                 f.erase_dead(new_bias)?;
                 return Err(NoMatch.into());
             };

@@ -152,7 +152,7 @@ fn take(site: &mut Site<'_>, operator: &str, step: &Step, op: OpId) -> Result<Op
             ))),
         },
         Unchanged::Types(dtypes) => {
-            let dtype = site.f.operand(op, 0).map(|x| site.f.dtype(x));
+            let dtype = site.f.operand(op, 0).and_then(|x| site.f.dtype(x));
             let name = dtype.and_then(DType::name);
             match name {
                 Some(name) if dtypes.contains(&name) => Ok(op),

@@ -126,6 +126,7 @@ fn skip_dropout(f: &mut Function, op: OpId, given: &mut RegionResults) -> PassRe
 /// A BatchNormalization in inference mode.
 struct BatchNorm {
     operands: [ValueId; 5],
+    dtype: DType,
     epsilon: f32,
     rank: usize,
 }
@@ -134,11 +135,12 @@ impl BatchNorm {
     fn from_op(f: &Function, op: OpId) -> Result<BatchNorm, NoMatch> {
         NoMatch::unless(is_inference(f, op) && f.opset("") >= Some(7))?;
         let operands = [0, 1, 2, 3, 4].map(|at| operand(f, op, at));
-        let dtype = f.dtype(operands[0]);
+        let dtype = f.dtype(operands[0]).ok_or(NoMatch)?;
         NoMatch::unless(matches!(dtype, DType::F32 | DType::F64))?;
-        NoMatch::unless(operands.iter().all(|&value| f.dtype(value) == dtype))?;
+        NoMatch::unless(operands.iter().all(|&value| f.dtype(value) == Some(dtype)))?;
         Ok(BatchNorm {
             operands,
+            dtype,
             epsilon: float_or(f, op, "epsilon", 1e-5).ok_or(NoMatch)?,
             rank: f.rank(operands[0]).ok_or(NoMatch)?,
         })
@@ -148,7 +150,7 @@ impl BatchNorm {
 /// Replaces a BatchNormalization with a multiplication and an addition.
 fn decompose_norm(f: &mut Function, cx: &PassContext, op: OpId, norm: &BatchNorm) -> PassResult {
     let [x, scale, bias, mean, var] = norm.operands;
-    let dtype = f.dtype(x);
+    let dtype = norm.dtype;
     let mut bytes = Vec::new();
     element::push(dtype, norm.epsilon.into(), &mut bytes);
     let epsilon = add_tensor(f, dtype, &[], &bytes)?;

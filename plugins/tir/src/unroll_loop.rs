@@ -251,7 +251,7 @@ impl Runs {
         let &[index] = f.args(body) else {
             return Err(PassError::new("the body of `for` must have exactly one argument").at(op));
         };
-        let width = (f.dtype(index).bits() / 8) as usize;
+        let width = (f.dtype(index).map_or(0, DType::bits) / 8) as usize;
         if !matches!(width, 1 | 2 | 4 | 8) {
             let message = "the argument of a loop body must have an integer type";
             return Err(PassError::new(message).at(op));
@@ -285,7 +285,7 @@ impl Runs {
         if self.first.is_none() && run == 0 {
             return Ok(start);
         }
-        let width = (f.dtype(index).bits() / 8) as usize;
+        let width = (f.dtype(index).map_or(0, DType::bits) / 8) as usize;
         let number = f.add_constant(&ConstantSpec::new(ty, &number.to_le_bytes()[..width]))?;
         if self.first.is_some() {
             return Ok(number);

@@ -37,7 +37,7 @@ impl Constant {
                 function: function.clone_ref(py),
                 id,
                 data: ir::constant_data(f, id)?,
-                dtype: ty.map_or(DType::F32, |ty| ty.dtype()),
+                dtype: ty.and_then(|ty| ty.dtype()).unwrap_or(DType::NONE),
                 shape: dims.map(|dim| dim.value).collect(),
             })
         })?;

@@ -47,7 +47,7 @@ impl Type {
     /// The element type, ``"f32"``; None if it is unknown, or the type has none.
     #[getter]
     fn dtype(&self) -> PyResult<Option<&'static str>> {
-        self.read(|_, ty| ty.dtype().name())
+        self.read(|_, ty| ty.dtype().and_then(DType::name))
     }
 
     /// The sizes, as for ``Value.shape``.

@@ -1,7 +1,7 @@
 //! `Value`: a parameter, a result of an op, or a constant.
 
 use passdock::ir;
-use passdock::sdk::{self, Dim, DimKind, TypeKind, ValueId};
+use passdock::sdk::{self, DType, Dim, DimKind, TypeKind, ValueId};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -63,7 +63,7 @@ impl Value {
     /// The element type, ``"f32"``; None if it is unknown, or the type has none.
     #[getter]
     fn dtype(&self) -> PyResult<Option<&'static str>> {
-        self.0.read(|f, id| f.dtype(id).name())
+        self.0.read(|f, id| f.dtype(id).and_then(DType::name))
     }
 
     /// The sizes: an int, a symbol or an expression as a string (``"n"``, ``"n*2"``), or None if unknown. Symbols that

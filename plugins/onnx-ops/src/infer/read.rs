@@ -51,13 +51,13 @@ impl<'a> Infer<'a> {
                 .is_some_and(|count| count <= MAX_ELEMENTS);
         let bytes = self.host.operand_data(index).ok().filter(|_| few)??;
         let shape = ty.shape()?.into_iter().map(|dim| dim as usize).collect();
-        Tensor::from_bytes(ty.dtype(), shape, bytes).ok()
+        Tensor::from_bytes(ty.dtype()?, shape, bytes).ok()
     }
 
     /// Whether an integer operand is known to contain a 0.
     pub(crate) fn has_zero(&self, index: usize) -> bool {
         let ty = self.host.operand_type(index);
-        let (Some(size), true) = (integer_size(ty.dtype()), ty.is_tensor()) else {
+        let (Some(size), true) = (ty.dtype().and_then(integer_size), ty.is_tensor()) else {
             return false;
         };
         match self.host.operand_data(index) {

@@ -115,11 +115,8 @@ impl<'a> Infer<'a> {
     /// Returns the element type of a tensor operand.
     pub(crate) fn dtype(&self, index: usize) -> Inferred<DType> {
         let ty = self.host.operand_type(index);
-        if ty.is_tensor() && ty.dtype() != DType::NONE {
-            Ok(ty.dtype())
-        } else {
-            Err(Stop::Unknown)
-        }
+        let dtype = ty.dtype().filter(|_| ty.is_tensor());
+        dtype.ok_or(Stop::Unknown)
     }
 
     /// Returns the first known element type of these operands.

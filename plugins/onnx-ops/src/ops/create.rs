@@ -77,7 +77,7 @@ fn constant_of_shape(op: &Infer) -> Inferred {
         None => DType::F32,
         Some(Attr::Tensor(id)) => {
             let record = op.host.constant_record(id).ok_or(Stop::Unknown)?;
-            op.host.ty(record.ty).dtype()
+            op.host.ty(record.ty).dtype().unwrap_or(DType::NONE)
         }
         Some(_) => return Err(Stop::Unknown),
     };

@@ -29,8 +29,8 @@ pub(super) type Item = (DType, Option<Vec<Dim>>);
 
 /// Returns a tensor type as an item.
 pub(super) fn tensor(ty: Type<'_>) -> Option<Item> {
-    let is_known = ty.is_tensor() && ty.dtype() != DType::NONE;
-    is_known.then(|| (ty.dtype(), ty.dims().map(Iterator::collect)))
+    let dtype = ty.dtype().filter(|_| ty.is_tensor())?;
+    Some((dtype, ty.dims().map(Iterator::collect)))
 }
 
 /// Returns the dims that two tensors have in common.

@@ -39,7 +39,7 @@ impl Axis {
 
 impl KnownTensor {
     pub(crate) fn from_value(f: &Function, value: ValueId) -> Result<KnownTensor, EditError> {
-        let dtype = f.dtype(value);
+        let dtype = f.dtype(value).ok_or(NoMatch)?;
         let dims = f.shape(value).ok_or(NoMatch)?;
         let size = numbers::size_of(dtype).ok_or(NoMatch)?;
         let mut known = KnownTensor {
@@ -67,7 +67,7 @@ impl KnownTensor {
                 "onnx.Reshape" | "onnx.Unsqueeze" | "onnx.Squeeze" | "onnx.Flatten"
                 | "onnx.Expand" | "onnx.Identity" => {
                     from = operand(f, op, 0);
-                    let element = match is_one(f, from) && f.dtype(from) == dtype {
+                    let element = match is_one(f, from) && f.dtype(from) == Some(dtype) {
                         true => f.constant_data(from)?,
                         false => None,
                     };

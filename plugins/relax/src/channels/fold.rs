@@ -280,7 +280,7 @@ impl<'c> Folder<'c> {
                 dims
             }
         };
-        tensors::list(f.dtype(old), dims, &moved.numbers)
+        tensors::list(f.dtype(old)?, dims, &moved.numbers)
     }
 
     /// Whether a fold has a profit, or the function may grow by its cost.
@@ -431,14 +431,16 @@ impl<'c> Folder<'c> {
         Ok(())
     }
 
-    /// Creates a constant with one number per channel. Fails if the element type can't represent a number.
+    /// Creates a constant with one number per channel and the element type of `like`. Fails if the type can't represent
+    /// a number.
     pub(crate) fn list(
         &mut self,
         f: &mut Function,
-        dtype: DType,
+        like: ValueId,
         dims: Vec<i64>,
         numbers: &Numbers,
     ) -> Result<ValueId, EditError> {
+        let dtype = f.dtype(like).ok_or(NoMatch)?;
         let new = tensors::list(dtype, dims, numbers).ok_or(NoMatch)?;
         self.tensors.create(f, new)
     }
@@ -453,7 +455,7 @@ impl<'c> Folder<'c> {
         lists: &[usize],
         erased: &[OpId],
     ) -> Option<i64> {
-        let element = old.first().and_then(|&one| numbers::size_of(f.dtype(one)));
+        let element = old.first().and_then(|&one| numbers::size_of(f.dtype(one)?));
         let mut profit = erased.len() as i64 * OP;
         let mut seen: Vec<ValueId> = Vec::new();
         let erased_operands = erased.iter().flat_map(|&one| f.operands(one));

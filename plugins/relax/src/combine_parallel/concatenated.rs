@@ -19,7 +19,8 @@ impl Concatenated {
         axis: usize,
     ) -> Result<Concatenated, EditError> {
         let &first = values.first().ok_or(NoMatch)?;
-        let (dtype, mut shape) = (f.dtype(first), f.shape(first).unwrap_or_default());
+        let dtype = f.dtype(first).ok_or(NoMatch)?;
+        let mut shape = f.shape(first).unwrap_or_default();
         NoMatch::unless(axis < shape.len())?;
         let rows: i64 = shape[..axis].iter().product();
         shape[axis] = 0;
@@ -27,7 +28,7 @@ impl Concatenated {
         for &value in values {
             let mut own = f.shape(value).ok_or(NoMatch)?;
             let data = f.constant_data(value)?.ok_or(NoMatch)?;
-            NoMatch::unless(f.dtype(value) == dtype && own.len() == shape.len())?;
+            NoMatch::unless(f.dtype(value) == Some(dtype) && own.len() == shape.len())?;
             let channels = std::mem::replace(&mut own[axis], shape[axis]);
             NoMatch::unless(own == shape)?;
             shape[axis] += channels;

@@ -88,7 +88,8 @@ impl Branch {
             return None;
         }
         let count = shape.iter().map(|&dim| dim as u64);
-        let bytes = count.fold(size_of(f.dtype(weights))? as u64, u64::saturating_mul);
+        let dtype = f.dtype(weights)?;
+        let bytes = count.fold(size_of(dtype)? as u64, u64::saturating_mul);
         let channels = std::mem::replace(&mut shape[along], -1);
         let bias = f.operand(product, 2).filter(|bias| bias.is_some());
         if bytes == 0 || (bias.is_some() && !family.has_bias) {
@@ -109,7 +110,7 @@ impl Branch {
             x: f.operand(product, 0)?,
             region: f.parent_region(product),
             shape,
-            dtype: f.dtype(weights),
+            dtype,
             bias_rank,
             attrs: attrs_of(f, product)?,
         };
@@ -153,7 +154,7 @@ fn attrs_of(f: &Function, op: OpId) -> Option<String> {
 fn own_constant(f: &Function, value: ValueId) -> Option<Vec<i64>> {
     let record = f.constant_record(f.constant(value)?)?;
     let is_own = f.use_count(value) == 1 && record.flags & record::Constant::KEPT == 0;
-    size_of(f.dtype(value))?;
+    f.dtype(value).and_then(size_of)?;
     f.shape(value).filter(|_| is_own)
 }
 

@@ -70,7 +70,7 @@ impl SameSizes {
             return Ok(());
         }
         same.push(result);
-        if f.dtype(result) == DType::I64
+        if f.dtype(result) == Some(DType::I64)
             && let Some((shape, positions)) = source(f, op, &dims)
         {
             let at = same.len() - 1;

@@ -130,7 +130,7 @@ fn freed(f: &Function, id: ConstId) -> u64 {
 /// Returns the size in bytes of a value, if its type has a known shape.
 pub(super) fn static_len(f: &Function, value: ValueId) -> Option<u64> {
     let ty = f.type_of(value);
-    ty.dtype().byte_len(ty.element_count()?)
+    ty.dtype()?.byte_len(ty.element_count()?)
 }
 
 /// Which ops stay and which are folded.

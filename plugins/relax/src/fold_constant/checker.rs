@@ -65,7 +65,7 @@ pub(super) fn may_fold(f: &Function, op: OpId, traits: OpTraits) -> bool {
 /// operands aren't constant, because some dims are.
 pub(crate) fn is_shape_data(f: &Function, op: OpId) -> bool {
     let is_small = |&result: &ValueId| {
-        matches!(f.dtype(result), DType::I64 | DType::I32 | DType::BOOL)
+        matches!(f.dtype(result), Some(DType::I64 | DType::I32 | DType::BOOL))
             && f.rank(result).is_none_or(|rank| rank < 2)
     };
     f.results(op).iter().all(is_small)

@@ -167,7 +167,7 @@ fn accepted_ranks(
     value: ValueId,
     ranks: Ranks,
 ) -> Result<Ranks, EditError> {
-    let (ty, dtype) = (f.type_id(value), f.dtype(value));
+    let (ty, dtype) = (f.type_id(value), f.dtype(value).unwrap_or(DType::NONE));
     let operands: Vec<ValueId> = f.operands(op).collect();
     // ONNX Runtime accepts a scalar in reductions, whatever the axis.
     let reduces = ["onnx.Reduce", "onnx.Arg"].map(|prefix| f.name(op).starts_with(prefix));

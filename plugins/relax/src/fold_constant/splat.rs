@@ -78,11 +78,10 @@ impl Forward<'_> {
         let &[result] = f.results(op) else {
             return false;
         };
-        let dtype = f.dtype(result);
+        let has_bytes = |dtype: DType| dtype != DType::STRING && dtype.bits().is_multiple_of(8);
         f.opset("").is_some_and(|version| version >= SINCE)
             && static_len(f, result).is_some_and(|len| len > self.large)
-            && dtype != DType::STRING
-            && dtype.bits().is_multiple_of(8)
+            && f.dtype(result).is_some_and(has_bytes)
             && is_operator(self.cx, CONSTANT_OF_SHAPE)
             && f.traits(op).is_defined()
     }
@@ -101,10 +100,11 @@ impl Forward<'_> {
         let mut elements = Vec::with_capacity(f.operand_count(op));
         for (index, value) in f.operands(op).enumerate() {
             let placeholder = typed::element(f, op, index);
-            let Some(element) = placeholder.or_else(|| self.element(f, value)) else {
+            let element = placeholder.or_else(|| self.element(f, value));
+            let Some(element) = f.dtype(value).zip(element) else {
                 return Ok(None);
             };
-            elements.push((f.dtype(value), element));
+            elements.push(element);
         }
         let Ok(one) = like(f, op, &[]) else {
             return Ok(None);
@@ -149,8 +149,8 @@ impl Forward<'_> {
     /// Replaces an op with a `ConstantOfShape`.
     fn make(&mut self, f: &mut Function, op: OpId, element: Vec<u8>) -> Result<OpId, EditError> {
         let result = f.result(op, 0);
-        let (dtype, ty) = (f.dtype(result), f.type_id(result));
-        let Some(sizes) = f.shape(result) else {
+        let ty = f.type_id(result);
+        let (Some(dtype), Some(sizes)) = (f.dtype(result), f.shape(result)) else {
             return Ok(op);
         };
         self.left
@@ -184,7 +184,8 @@ impl Forward<'_> {
             let Some(value) = f.operand(op, index) else {
                 continue;
             };
-            let Some(element) = self.elements.get(&value).cloned() else {
+            let element = self.elements.get(&value).cloned();
+            let Some((dtype, element)) = f.dtype(value).zip(element) else {
                 continue;
             };
             let is_shape = |other: usize| {
@@ -196,7 +197,7 @@ impl Forward<'_> {
             if !(0..f.operand_count(op)).any(is_shape) {
                 continue;
             }
-            let one = self.single(f, f.dtype(value), &element)?;
+            let one = self.single(f, dtype, &element)?;
             let mut operands: Vec<ValueId> = f.operands(op).collect();
             operands[index] = one;
             if accept::rejection_reason(f, self.cx, op, &operands).is_some() {

@@ -31,8 +31,7 @@ fn placeholder(f: &Function, op: OpId, index: usize) -> Option<(DType, Vec<i64>)
     let is_this = |&&(of, at, _): &&(&str, usize, bool)| at == index && of == name;
     let &(.., has_shape) = TYPED.iter().find(is_this)?;
     let value = f.operand(op, index)?;
-    let dtype = f.dtype(value);
-    let is_plain = dtype != DType::NONE && dtype != DType::STRING;
+    let dtype = f.dtype(value).filter(|dtype| *dtype != DType::STRING)?;
     let shape = match has_shape {
         true => f.shape(value).filter(|_| {
             let count = f.type_of(value).element_count();
@@ -41,7 +40,7 @@ fn placeholder(f: &Function, op: OpId, index: usize) -> Option<(DType, Vec<i64>)
         })?,
         false => Vec::new(),
     };
-    is_plain.then_some((dtype, shape))
+    Some((dtype, shape))
 }
 
 impl Forward<'_> {

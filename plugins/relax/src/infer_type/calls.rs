@@ -220,8 +220,8 @@ impl Calls {
 fn elements(f: &Function, value: ValueId) -> Option<Vec<u8>> {
     let constant = f.constant_record(f.constant(value)?)?;
     let ty = f.type_of(value);
-    let list =
-        matches!(ty.dtype(), DType::I64 | DType::I32) && ty.rank().is_some_and(|rank| rank <= 1);
+    let list = matches!(ty.dtype(), Some(DType::I64 | DType::I32))
+        && ty.rank().is_some_and(|rank| rank <= 1);
     if !list || constant.byte_len > MAX_SHAPE || constant.storage == record::Storage::SPLAT {
         return None;
     }

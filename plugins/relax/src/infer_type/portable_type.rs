@@ -25,7 +25,7 @@ pub(crate) enum PortableType {
     /// The unknown type, or a type that has no representation outside its function.
     Unknown,
     /// A tensor. Without dims, its rank is unknown.
-    Tensor(DType, Sizes),
+    Tensor(Option<DType>, Sizes),
     /// A sequence, optional or tuple, and the types of its items.
     Compound(TypeKind, Vec<PortableType>),
 }
@@ -78,10 +78,10 @@ impl PortableType {
     pub(crate) fn write(&self, f: &mut Function) -> Result<TypeId, EditError> {
         let spec = match self {
             PortableType::Unknown => TypeSpec::unknown(),
-            PortableType::Tensor(dtype, None) => TypeSpec::unranked(*dtype),
+            PortableType::Tensor(dtype, None) => TypeSpec::unranked(dtype.unwrap_or(DType::NONE)),
             PortableType::Tensor(dtype, Some(sizes)) => {
                 let dims: Result<Vec<Dim>, _> = sizes.iter().map(|size| size.write(f)).collect();
-                TypeSpec::tensor(*dtype, dims?)
+                TypeSpec::tensor(dtype.unwrap_or(DType::NONE), dims?)
             }
             PortableType::Compound(kind, items) => {
                 let items: Result<Vec<TypeId>, _> =
@@ -113,7 +113,7 @@ impl PortableType {
                 };
                 let dims = x.as_ref().zip(y.as_ref());
                 dims.is_some_and(|(x, y)| x.len() != y.len() || x.iter().zip(y).any(differ))
-                    || a != b && *a != DType::NONE && *b != DType::NONE
+                    || a.zip(*b).is_some_and(|(a, b)| a != b)
             }
             (PortableType::Compound(kind, a), PortableType::Compound(other, b)) => {
                 kind != other
@@ -128,7 +128,7 @@ impl PortableType {
     pub(crate) fn common(&self, other: &PortableType) -> PortableType {
         match (self, other) {
             (PortableType::Tensor(a, x), PortableType::Tensor(b, y)) => {
-                let dtype = if a == b { *a } else { DType::NONE };
+                let dtype = if a == b { *a } else { None };
                 PortableType::Tensor(dtype, zip(x, y, PortableDim::common))
             }
             (PortableType::Compound(kind, a), PortableType::Compound(other, b))
@@ -146,7 +146,7 @@ impl PortableType {
             (PortableType::Unknown, _) => other.clone(),
             (PortableType::Tensor(a, x), PortableType::Tensor(b, y)) => {
                 let dims = zip(x, y, PortableDim::or).or_else(|| x.clone().or(y.clone()));
-                PortableType::Tensor(if *a == DType::NONE { *b } else { *a }, dims)
+                PortableType::Tensor(a.or(*b), dims)
             }
             _ => self.clone(),
         }

@@ -38,7 +38,7 @@ pub(crate) fn inflows(f: &Function, op: OpId) -> Vec<Inflow> {
 
 /// The inflows of a loop: the iteration number, the condition, and loop-carried values.
 fn loop_inflow(f: &Function, op: OpId, body: RegionId, arg: ValueId) -> Option<Inflow> {
-    let scalar = |dtype| PortableType::Tensor(dtype, Some(Vec::new()));
+    let scalar = |dtype| PortableType::Tensor(Some(dtype), Some(Vec::new()));
     Some(match f.index(arg) {
         0 => Inflow::once(f, arg, scalar(DType::I64)),
         1 => Inflow::once(f, arg, scalar(DType::BOOL)),

@@ -332,8 +332,8 @@ pub(crate) fn laid_type(
     value: ValueId,
     layout: &Layout,
 ) -> Result<TypeId, EditError> {
-    let (dtype, dims) = (f.dtype(value), f.dims(value));
-    let dims: Option<Vec<Dim>> = dims.map(Iterator::collect);
+    let dtype = f.dtype(value).unwrap_or(DType::NONE);
+    let dims: Option<Vec<Dim>> = f.dims(value).map(Iterator::collect);
     let dims = dims.filter(|dims| dims.len() == layout.rank());
     let Some(dims) = dims else {
         return f.add_type(&TypeSpec::unranked(dtype));

@@ -109,7 +109,7 @@ impl<'s> Site<'s> {
 
     /// Creates a scalar constant with the element type of an op's first operand.
     pub(super) fn constant_like(&mut self, op: OpId, number: f64) -> Result<ValueId, Stop> {
-        let dtype = self.f.operand(op, 0).map(|x| self.f.dtype(x));
+        let dtype = self.f.operand(op, 0).and_then(|x| self.f.dtype(x));
         let is_float = |dtype: &DType| matches!(*dtype, DType::F16 | DType::F32 | DType::F64);
         let dtype = dtype.filter(is_float);
         let dtype = dtype.ok_or("the operand's element type is not known to be f16, f32 or f64")?;

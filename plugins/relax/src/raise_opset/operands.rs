@@ -27,7 +27,7 @@ pub(super) fn axes_of_unsqueeze(site: &mut Site<'_>, op: OpId) -> Result<OpId, S
 /// Converts the bounds of a `Clip`. The default bounds were those of float32 for all element types; now they are those
 /// of the element type.
 pub(super) fn bounds(site: &mut Site<'_>, op: OpId) -> Result<OpId, Stop> {
-    let dtype = site.f.operand(op, 0).map(|x| site.f.dtype(x));
+    let dtype = site.f.operand(op, 0).and_then(|x| site.f.dtype(x));
     for (index, name, limit) in [(1, "min", f32::MIN), (2, "max", f32::MAX)] {
         let bound = site.take_float(op, name)?.unwrap_or(limit);
         if bound == limit && dtype == Some(DType::F32) {

@@ -182,13 +182,12 @@ pub(crate) fn is_float(dtype: DType) -> bool {
 
 /// Returns the elements of a float constant, converted exactly.
 pub(crate) fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
-    let dtype = f.dtype(value);
-    let size = element::size_of(dtype).filter(|_| is_float(dtype));
-    let read = |(bytes, size): (&[u8], usize)| {
-        let elements = bytes.chunks_exact(size);
-        elements.map(|one| element::read(dtype, one)).collect()
+    let dtype = f.dtype(value).filter(|&dtype| is_float(dtype));
+    let read = |(bytes, dtype): (&[u8], DType)| {
+        let elements = bytes.chunks_exact(element::size_of(dtype)?);
+        Some(elements.map(|one| element::read(dtype, one)).collect())
     };
-    Ok(f.constant_data(value)?.zip(size).map(read))
+    Ok(f.constant_data(value)?.zip(dtype).and_then(read))
 }
 
 /// Returns the operand of the view that defines a value. A view has the same elements in the same order.

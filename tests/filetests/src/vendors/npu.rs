@@ -31,9 +31,11 @@ const CONV: OpDef = OpDef::extending("onnx.Conv", 1).decompose(|call| {
 /// The accelerator has a `Max` for all element types.
 const RELU: OpDef = OpDef::extending("onnx.Relu", 1).decompose(|call| {
     let dtype = call.operand_type(0).dtype();
-    let name = dtype.name().ok_or("its elements aren't known")?;
+    let name = dtype
+        .and_then(DType::name)
+        .ok_or("its elements aren't known")?;
     let zero = match dtype {
-        DType::I8 | DType::I32 => "0",
+        Some(DType::I8 | DType::I32) => "0",
         _ => "0.0",
     };
     call.set_body(&format!(
@@ -49,7 +51,7 @@ const CONCAT: OpDef = OpDef::extending("onnx.Concat", 1).decompose(|call| {
         return Err("it joins two".into());
     }
     let types = (0..count).map(|index| call.operand_type(index));
-    if types.clone().any(|ty| ty.dtype() != DType::F32) {
+    if types.clone().any(|ty| ty.dtype() != Some(DType::F32)) {
         return Err("it joins numbers of 32 bits".into());
     }
     let axis = call.int(call.op(), "axis").ok_or("its axis isn't known")?;

@@ -22,7 +22,7 @@ const PICKY: OpDef = OpDef::new("acme.Picky", 1).operands(1, 1).infer(picky);
 
 fn picky(call: &OpCall) -> OpResult {
     let x = call.operand(0).ok_or("no operand")?;
-    if call.dtype(x) != DType::F32 {
+    if call.dtype(x) != Some(DType::F32) {
         return Err("it takes float32 alone".into());
     }
     call.set_result_like(0, x)?;

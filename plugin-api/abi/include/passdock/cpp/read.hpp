@@ -230,10 +230,11 @@ public:
     const passdock_type *type(type_id id) const { return at<passdock_type>(view().types, id.raw); }
     /* Returns a copy of a type, to change it or to pass it to another call. */
     type_spec spec(type_id id) const;
-    /* Returns the element type; NONE if it is unknown or doesn't exist. */
-    passdock_dtype dtype(value_id id) const {
+    /* Returns the element type, if it is known and the type has one. */
+    std::optional<passdock_dtype> dtype(value_id id) const {
         auto record = type(type(id));
-        return record != nullptr ? record->dtype : PASSDOCK_DTYPE_NONE;
+        if (record == nullptr || record->dtype == PASSDOCK_DTYPE_NONE) return std::nullopt;
+        return record->dtype;
     }
     /* Returns the dims of a tensor, if its rank is known. */
     std::optional<std::vector<passdock_dim>> dims(value_id id) const {

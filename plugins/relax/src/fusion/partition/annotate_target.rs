@@ -182,7 +182,7 @@ impl AnnotateTarget {
             if !ty.is_tensor() {
                 return Some("not all operands and results are known to be tensors");
             }
-            let dtype = ty.dtype().name().unwrap_or("?");
+            let dtype = ty.dtype().and_then(DType::name).unwrap_or("?");
             if !self.dtypes.is_empty() && !self.dtypes.iter().any(|known| known == dtype) {
                 return Some("not all element types are in `dtypes`");
             }

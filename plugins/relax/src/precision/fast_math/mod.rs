@@ -179,7 +179,7 @@ fn requested(f: &Function, op: OpId, options: &FastMath) -> Option<FastFunction>
     let kind = kind(f.name(op)).filter(|_| options.ops.iter().any(|name| name == f.name(op)))?;
     let opset = f.opset("").filter(|opset| *opset >= kind.since)?;
     let x = f.operand(op, 0).filter(|_| f.result_count(op) == 1)?;
-    let is_float = f.type_of(x).is_tensor() && f.dtype(x) == DType::F32;
+    let is_float = f.type_of(x).is_tensor() && f.dtype(x) == Some(DType::F32);
     if !is_float || f.traits(op).is_ambiguous() {
         return None;
     }

@@ -192,7 +192,7 @@ impl Flows {
         let declared: Vec<TypeId> = f.ports(f.body()).map(|port| port.ty).collect();
         for (index, value) in f.operands(end).enumerate() {
             let declared = declared.get(index).copied().unwrap_or(TypeId::NONE);
-            let is_float = declared.is_none() || f.ty(declared).dtype() == DType::F32;
+            let is_float = declared.is_none() || f.ty(declared).dtype() == Some(DType::F32);
             if let (Some(&flow), true) = (self.by_value.get(&value), is_float) {
                 let member = self.add(Kind::Port(end), Role::default(), vec![flow], vec![]);
                 self.ports.insert(index, member);
@@ -226,7 +226,7 @@ impl Flows {
         };
         let result = f.result(op, 0);
         let low = self.low.dtype;
-        if f.dtype(operand) == low && to == FLOAT && is_float(f, result) {
+        if f.dtype(operand) == Some(low) && to == FLOAT && is_float(f, result) {
             let flow = self.flow(f, result);
             self.all[flow as usize].from = Definition::Low(operand);
         }
@@ -300,7 +300,7 @@ impl Flows {
 
 pub(super) fn is_float(f: &Function, value: ValueId) -> bool {
     let ty = f.type_of(value);
-    ty.is_tensor() && ty.dtype() == DType::F32
+    ty.is_tensor() && ty.dtype() == Some(DType::F32)
 }
 
 /// Whether an op is adjacent to a `DequantizeLinear` or `QuantizeLinear`. Runtimes compute such ops in integers.

@@ -42,15 +42,19 @@ pub(super) fn signature(
     let copy = f.create_op(builder, at)?;
     created.push(copy);
     let inferred = cx.infer(f, copy);
-    let dtypes: Vec<DType> = f.results(copy).iter().map(|one| f.dtype(*one)).collect();
+    let dtypes = f.results(copy).iter().map(|one| f.dtype(*one));
+    let dtypes: Vec<Option<DType>> = dtypes.collect();
     for op in created.into_iter().rev() {
         f.erase_op(op)?;
     }
     let why = match inferred {
         Err(error) => error.message,
-        Ok(()) if dtypes.contains(&DType::NONE) => "a result has no element type".to_owned(),
+        Ok(()) if dtypes.contains(&None) => "a result has no element type".to_owned(),
         Ok(()) => {
-            let results = dtypes.iter().map(|dtype| *dtype == low.dtype).collect();
+            let results = dtypes
+                .iter()
+                .map(|dtype| *dtype == Some(low.dtype))
+                .collect();
             return Ok(Some(Signature {
                 operands: Slots::new(floats),
                 results: Slots::new(results),

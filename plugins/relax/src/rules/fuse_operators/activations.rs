@@ -92,7 +92,9 @@ fn gated(r: &mut Rewriter<'_>, m: &Match<'_>, gates: &[(&str, Gate)]) -> Rewritt
             for &x in all[1..].iter().filter(|x| **x != g) {
                 let read = || {
                     let (expected, new_op) = gate(r, op, x)?;
-                    let is_it = polynomial(f, y, x, g)?.is_about(expected, f.dtype(x));
+                    // If it is unknown, the numbers must be exact.
+                    let dtype = f.dtype(x).unwrap_or(DType::NONE);
+                    let is_it = polynomial(f, y, x, g)?.is_about(expected, dtype);
                     Ok(is_it.then_some(new_op).ok_or(NoMatch)?)
                 };
                 if let Some(new_op) = unless_no_match(read())? {
@@ -113,7 +115,8 @@ fn gelu(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
     let f = r.function();
     let is_erf = is(f, op, "onnx.Erf");
     let expected = Polynomial::gelu_gate(is_erf);
-    NoMatch::unless(inside(f, op, x)?.is_about(expected, f.dtype(x)))?;
+    let dtype = f.dtype(x).ok_or(NoMatch)?;
+    NoMatch::unless(inside(f, op, x)?.is_about(expected, dtype))?;
     let new_op = OpBuilder::new("onnx.Gelu");
     let new_op = match is_erf {
         true => new_op,
@@ -136,9 +139,10 @@ fn swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
 
 fn hard_swish(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Result<Gated, EditError> {
     let f = r.function();
+    let dtype = f.dtype(x).ok_or(NoMatch)?;
     let near = |name: &str, default: f32, expected: f64| {
         let found = float_or(f, op, name, default);
-        found.is_some_and(|found| is_about(f64::from(found), expected, f.dtype(x)))
+        found.is_some_and(|found| is_about(f64::from(found), expected, dtype))
     };
     let is_line = near("alpha", 0.2, 1.0 / 6.0) && near("beta", 0.5, 0.5);
     NoMatch::unless(is_line && f.operand(op, 0) == Some(x))?;
@@ -186,7 +190,8 @@ fn hard_sigmoid_of_6(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         let factor = product.at(1, 0);
         let is_it = product == Polynomial::term(1, 0, factor)
             && high > 0.0
-            && is_about(factor * high, 1.0, f.dtype(operand));
+            && f.dtype(operand)
+                .is_some_and(|dtype| is_about(factor * high, 1.0, dtype));
         if is_it {
             return line(r, m, clip, 1.0 / high);
         }

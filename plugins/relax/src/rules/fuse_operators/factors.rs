@@ -94,7 +94,7 @@ fn with_parameters(
 ) -> Result<ValueId, EditError> {
     let f = r.function();
     let dims = last_dims(f, x, spread.axes.len()).ok_or(NoMatch)?;
-    let dtype = f.dtype(x);
+    let dtype = f.dtype(x).ok_or(NoMatch)?;
     let ones = splat(r, dtype, 1.0, &dims)?;
     let scale = match scale {
         Some(scale) => parameter(r, scale, ones)?,

@@ -77,7 +77,7 @@ fn norm(r: &mut Rewriter<'_>, m: &Match<'_>, kind: Kind) -> Rewritten {
         .filter(|_| becomes_dead(f, m.root(), spread.mean))
         .ok_or(NoMatch)?;
     let dims = last_dims(f, x, spread.axes.len()).ok_or(NoMatch)?;
-    let dtype = f.dtype(x);
+    let dtype = f.dtype(x).ok_or(NoMatch)?;
     let ones = splat(r, dtype, 1.0, &dims)?;
     let name = match kind {
         Kind::Layer => "onnx.LayerNormalization",
@@ -177,10 +177,10 @@ fn take_bias(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 fn without_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, n) = (m.value(f, "x"), m.op("n"));
-    let dtype = f.dtype(x);
-    let is_it = [DType::F16, DType::BF16].contains(&dtype)
-        && f.dtype(m.value(f, "y")) == dtype
-        && f.dtype(m.value(f, "n")) == DType::F32
+    let dtype = f.dtype(x).ok_or(NoMatch)?;
+    let is_it = matches!(dtype, DType::F16 | DType::BF16)
+        && f.dtype(m.value(f, "y")) == Some(dtype)
+        && f.dtype(m.value(f, "n")) == Some(DType::F32)
         && f.use_count(m.value(f, "n")) == 1;
     NoMatch::unless(is_it)?;
     let new_op = like(f, n, &[])?;

@@ -58,7 +58,7 @@ fn bound(r: &Rewriter<'_>, value: ValueId, rank: Option<usize>) -> Result<f64, E
     NoMatch::unless(fits && f.type_of(value).element_count() == Some(1))?;
     let number = r.number(value)?;
     let number = number.filter(|number| !number.is_nan()).ok_or(NoMatch)?;
-    NoMatch::unless(is_float(f.dtype(value)) || number.abs() <= EXACT)?;
+    NoMatch::unless(f.dtype(value).is_some_and(is_float) || number.abs() <= EXACT)?;
     Ok(number)
 }
 
@@ -66,7 +66,7 @@ fn bound(r: &Rewriter<'_>, value: ValueId, rank: Option<usize>) -> Result<f64, E
 pub(crate) fn bounds(r: &Rewriter<'_>, op: OpId) -> Result<(ValueId, Bounds), EditError> {
     let f = r.function();
     let operands: Vec<ValueId> = f.operands(op).collect();
-    let all = all(f.dtype(f.result(op, 0))).ok_or(NoMatch)?;
+    let all = f.dtype(f.result(op, 0)).and_then(all).ok_or(NoMatch)?;
     let (x, low, high) = if is(f, op, "onnx.Relu") {
         (operands[0], 0.0, f64::INFINITY)
     } else if is(f, op, "onnx.Clip") {

@@ -61,7 +61,7 @@ impl Fill {
         }
         let value = operand(f, op, 2);
         let (dtype, bytes) = match f.constant_data(value)? {
-            Some(bytes) => (f.dtype(value), bytes.to_vec()),
+            Some(bytes) => (f.dtype(value).ok_or(NoMatch)?, bytes.to_vec()),
             None if value.is_some() => return Ok(Fill::Value(value)),
             None => {
                 let number = float_or(f, op, "value", 0.0).ok_or(NoMatch)?;

@@ -82,9 +82,9 @@ fn if_sign(r: &mut Rewriter<'_>, m: &Match<'_>, negative: bool) -> Rewritten {
         .find(|operand| *operand != x)
         .ok_or(NoMatch)?;
     let width = match f.dtype(zero) {
-        DType::F16 | DType::BF16 => 2,
-        DType::F32 => 4,
-        DType::F64 => 8,
+        Some(DType::F16 | DType::BF16) => 2,
+        Some(DType::F32) => 4,
+        Some(DType::F64) => 8,
         _ => return Ok(Some(vec![x])),
     };
     let data = f.constant_data(zero)?;

@@ -29,7 +29,7 @@ pub(super) fn fits(r: &Rewriter<'_>, value: ValueId, dtype: DType) -> Result<boo
     let f = r.function();
     let op = f.defining_op(value).ok_or(NoMatch)?;
     let room = all(dtype).ok_or(NoMatch)?;
-    NoMatch::unless(!is_float(dtype) && !is_float(f.dtype(value)))?;
+    NoMatch::unless(!is_float(dtype) && !f.dtype(value).is_some_and(is_float))?;
     NoMatch::unless(is_any(f, op, &["onnx.Clip", "onnx.Min", "onnx.Max"]))?;
     let (_, own) = bounds(r, op)?;
     // An infinite bound is the end of a 64-bit range, signed or unsigned.
@@ -53,7 +53,7 @@ fn merge_bounds(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let y = m.root();
     let (value, outer) = bounds(r, y)?;
     let f = r.function();
-    let dtype = f.dtype(f.result(y, 0));
+    let dtype = f.dtype(f.result(y, 0)).ok_or(NoMatch)?;
     let all = all(dtype).ok_or(NoMatch)?;
     if !is_float(dtype) && outer.low <= all.low && outer.high >= all.high {
         return Ok(Some(vec![value]));

@@ -40,7 +40,7 @@ fn reassociate(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 /// always exact.
 fn stays_exact(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<bool, EditError> {
     let (least, most) = match f.dtype(a) {
-        DType::F16 => (1e-3, 1e3),
+        Some(DType::F16) => (1e-3, 1e3),
         _ => (1e-18, 1e18),
     };
     let (Some(a), Some(b)) = (floats(f, a)?, floats(f, b)?) else {

@@ -33,8 +33,8 @@ fn is_exact(f: &Function, from: OpId, to: OpId) -> Result<bool, EditError> {
     let (Some(x), Some(scale)) = (f.operand(from, 0), f.operand(to, 1)) else {
         return Ok(false);
     };
-    let is_same = f.dtype(scale) == DType::F32
-        && SMALL.contains(&f.dtype(x))
+    let is_same = f.dtype(scale) == Some(DType::F32)
+        && f.dtype(x).is_some_and(|dtype| SMALL.contains(&dtype))
         && f.dtype(x) == f.dtype(f.result(to, 0))
         && is_plain(f, to)
         && is_plain(f, from);
@@ -52,7 +52,8 @@ fn is_plain(f: &Function, op: OpId) -> bool {
 fn merge_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
     let f = r.function();
     let (x, inner, outer) = (m.value(f, "x"), m.value(f, "inner"), m.value(f, "outer"));
-    let (from, by, to) = (f.dtype(x), f.dtype(inner), f.dtype(outer));
+    let dtype = |value| f.dtype(value).ok_or(NoMatch);
+    let (from, by, to) = (dtype(x)?, dtype(inner)?, dtype(outer)?);
     NoMatch::unless(keeps_all(from, by) || fits(r, x, by)?)?;
     if from == to {
         return Ok(Some(vec![x]));

@@ -171,7 +171,7 @@ fn gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         .iter()
         .position(|part| part.start <= index && index < part.end);
     let found = found.ok_or(NoMatch)?;
-    let (is_scalar, dtype) = (f.rank(at) == Some(0), f.dtype(at));
+    let (is_scalar, dtype) = (f.rank(at) == Some(0), f.dtype(at).ok_or(NoMatch)?);
     let index = index - parts[found].start;
     let at = match is_scalar {
         true => r.scalar(dtype, index as f64)?.ok_or(NoMatch)?,

@@ -254,7 +254,7 @@ impl Group {
         let mut sums = HashSet::new();
         for &op in self.order.iter().filter(|op| is(f, **op, "onnx.MatMul")) {
             let product = f.result(op, 0);
-            let is_float = matches!(f.dtype(product), DType::F16 | DType::F32 | DType::F64);
+            let is_float = matches!(f.dtype(product), Some(DType::F16 | DType::F32 | DType::F64));
             if let Some(used) = only_use(f, product).filter(|_| is_float)
                 && is(f, used.op, "onnx.Add")
                 && self.ops.contains_key(&used.op)
@@ -462,5 +462,6 @@ fn entered(
 /// Returns a constant with the same elements in another shape.
 fn reshaped(f: &mut Function, value: ValueId, shape: &[i64]) -> Result<ValueId, EditError> {
     let data = f.constant_data(value)?.map(<[u8]>::to_vec);
-    add_tensor(f, f.dtype(value), shape, &data.unwrap_or_default())
+    let dtype = f.dtype(value).ok_or(NoMatch)?;
+    add_tensor(f, dtype, shape, &data.unwrap_or_default())
 }

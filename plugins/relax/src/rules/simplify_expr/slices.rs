@@ -206,7 +206,7 @@ fn fold_view_into_gather(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
         return Ok(None);
     };
     NoMatch::unless(is_one)?;
-    let dtype = f.dtype(at);
+    let dtype = f.dtype(at).ok_or(NoMatch)?;
     let axis = int_or(f, inner, "axis", 0).ok_or(NoMatch)?;
     let viewed = one_axis(f, outer)?;
     let rank = f.rank(x).ok_or(NoMatch)?;
