@@ -100,6 +100,8 @@ fn definitions(subject: &Subject<'_>) -> (Vec<OpInfo>, Vec<String>) {
             info.since = info.since.max(definition.since);
             info.min_operands = definition.min_operands;
             info.max_operands = definition.max_operands;
+            info.min_results = definition.min_results;
+            info.max_results = definition.max_results;
             info.attributes.clone_from(&definition.attributes);
         }
     }
