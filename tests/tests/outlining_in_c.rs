@@ -23,7 +23,8 @@ static void say(const passdock_host *host, passdock_context *context, passdock_s
     host->context->emit(context, &note);
 }
 
-static passdock_status pass(const passdock_host *host, void *state, passdock_context *context, const passdock_module_ref *m) {
+static passdock_status pass(const passdock_host *host, void *state, passdock_context *context,
+                            const passdock_module_ref *m) {
     const passdock_symbols *symbols = m->view->symbols;
     passdock_symbol_id main_ = host->symbols->find(symbols, passdock_text("main"));
     passdock_symbol_id other = host->symbols->find(symbols, passdock_text("other"));

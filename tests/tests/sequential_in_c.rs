@@ -18,7 +18,8 @@ const SOURCE: &str = r#"
 
 static int64_t number(passdock_setting *setting) { return setting->int_value; }
 
-static passdock_status says(const passdock_host *host, void *state, passdock_context *context, const passdock_module_ref *m) {
+static passdock_status says(const passdock_host *host, void *state, passdock_context *context,
+                            const passdock_module_ref *m) {
     static const char key[] = "c.Target", cores[] = "cores", arch[] = "arch", option[] = "limit";
     static const char verbose[] = "c.verbose", code[] = "c::says";
     char text[200];
@@ -53,7 +54,8 @@ static passdock_status says(const passdock_host *host, void *state, passdock_con
     return host->context->emit(context, &note);
 }
 
-static passdock_status runs(const passdock_host *host, void *state, passdock_context *context, const passdock_module_ref *m) {
+static passdock_status runs(const passdock_host *host, void *state, passdock_context *context,
+                            const passdock_module_ref *m) {
     static const char name[] = "c.Cleanup";
     passdock_run_desc run = PASSDOCK_RUN_DESC_INIT;
     (void)state;

@@ -7,7 +7,7 @@ use std::ptr;
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
 
-use crate::ffi::{enter, run_pass, Tables};
+use crate::ffi::{enter, Tables};
 use crate::ir::{Function, Module};
 use crate::op::{OpCall, OpDef};
 use crate::pass::PassContext;
@@ -33,7 +33,9 @@ pub(super) unsafe extern "C" fn run_function(
             Function::from_raw(tables, *function),
         )
     };
-    run_pass(*pass, &mut function, &cx)
+    enter(cx.calling(*pass, &mut function), |panic| {
+        cx.report_panic(panic)
+    })
 }
 
 /// Runs a module pass.
@@ -52,7 +54,9 @@ pub(super) unsafe extern "C" fn run_module(
             Module::from_raw(tables, *module),
         )
     };
-    run_pass(*pass, &mut module, &cx)
+    enter(cx.calling(*pass, &mut module), |panic| {
+        cx.report_panic(panic)
+    })
 }
 
 /// Calls the function of an op's definition with the index `FUNCTION` in [`OpDef::functions`].

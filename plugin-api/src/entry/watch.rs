@@ -9,9 +9,9 @@ use passdock_abi::Status;
 
 use super::table;
 use crate::data::PassError;
-use crate::ffi::{end, enter_in, prefix, text, Tables, Texts};
+use crate::ffi::{enter, prefix, text, Tables, Texts};
 use crate::ir::Module;
-use crate::pass::{Instrument, InstrumentFunctions, MakeInstrument, PassContext, PassInfo};
+use crate::pass::{end, Instrument, InstrumentFunctions, MakeInstrument, PassContext, PassInfo};
 
 /// An instance of an instrument. The host has the pointer.
 struct Instance {
@@ -75,6 +75,12 @@ unsafe extern "C" fn destroy(
 ) {
     // SAFETY: see above; created by `create`, and not used after this.
     unsafe { end(host, context, Box::from_raw(instance.cast::<Instance>())) };
+}
+
+/// Runs code of an instrument inside the gate. Reports an error or a panic to the context.
+#[inline]
+fn enter_in(cx: &PassContext, body: impl FnOnce() -> Result<(), PassError>) -> Status {
+    enter(|| cx.status(body()), |panic| cx.report_panic(panic))
 }
 
 /// The host, the instance and the context of a callback.

@@ -6,16 +6,9 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
-use std::ptr;
 use std::sync::Once;
 
-use passdock_abi as abi;
 use passdock_abi::Status;
-
-use super::describe;
-use super::tables::Tables;
-use crate::data::{PassError, PassResult};
-use crate::pass::PassContext;
 
 thread_local! {
     /// Whether this thread is inside the gate.
@@ -109,49 +102,6 @@ pub fn enter(body: impl FnOnce() -> Status, report: impl FnOnce(&Panicked)) -> S
         Ok(status) => status,
         Err(payload) => caught(payload, report),
     }
-}
-
-/// Runs a pass on a function or module inside the gate.
-#[inline]
-pub(crate) fn run_pass<T: ?Sized>(
-    pass: fn(&mut T, &PassContext) -> PassResult,
-    target: &mut T,
-    cx: &PassContext,
-) -> Status {
-    enter_in(cx, || pass(target, cx))
-}
-
-/// Runs code of a pass or instrument inside the gate. Reports an error or a panic to the context.
-#[inline]
-pub(crate) fn enter_in(cx: &PassContext, body: impl FnOnce() -> PassResult) -> Status {
-    let body = || match body() {
-        Ok(()) => Status::OK,
-        Err(error) => failed(error, cx),
-    };
-    enter(body, |panic| cx.report(&describe::panicked(panic)))
-}
-
-#[cold]
-fn failed(error: PassError, cx: &PassContext) -> Status {
-    if !error.emitted {
-        cx.report(&describe::failure(&error));
-    }
-    let config = error.status.filter(|&status| status == Status::CONFIG);
-    config.unwrap_or(Status::FAILED)
-}
-
-/// Drops a value of the plugin. A panic is reported to the context.
-///
-/// # Safety
-/// `host` and `context` are arguments of the running callback.
-#[doc(hidden)]
-pub unsafe fn end<T>(host: *const abi::Host, context: *mut abi::Context, value: T) {
-    // SAFETY: the caller guarantees valid handles.
-    let cx = unsafe { PassContext::from_raw(Tables::of(host), context, ptr::null()) };
-    enter_in(&cx, move || {
-        drop(value);
-        Ok(())
-    });
 }
 
 #[cold]

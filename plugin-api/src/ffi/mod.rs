@@ -18,8 +18,7 @@ pub(crate) use column::{Record, Records};
 pub(crate) use describe::Borrowed;
 pub(crate) use function::{seen, Alive};
 pub use function::{Function, FunctionHandle};
-pub use gate::{end, enter, install_hook, Panicked};
-pub(crate) use gate::{enter_in, run_pass};
+pub use gate::{enter, install_hook, Panicked};
 pub(crate) use setting::setting;
 pub use tables::Tables;
 pub(crate) use tables::{

@@ -10,9 +10,9 @@ use std::ptr::NonNull;
 use passdock_abi as abi;
 use passdock_abi::{Status, SymbolId};
 
-use super::context::PassContext;
+use super::context::{end, PassContext};
 use crate::data::{optional, EditError, PassError};
-use crate::ffi::{end, Tables};
+use crate::ffi::Tables;
 use crate::ir::Function;
 
 /// An analysis that a plugin defines: computed from a function, and shared by several passes.

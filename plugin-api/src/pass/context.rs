@@ -1,12 +1,14 @@
 //! [`PassContext`]: the settings of the run, diagnostics, and queries to op definitions.
 #![allow(unsafe_code)]
 
-use passdock_abi as abi;
-use passdock_abi::{OpId, PassKind, Position, Severity, ValueId};
+use std::ptr;
 
-use crate::data::{optional, Diagnostic, EditError, OptionValue, Options, PassError};
+use passdock_abi as abi;
+use passdock_abi::{OpId, PassKind, Position, Severity, Status, ValueId};
+
+use crate::data::{optional, Diagnostic, EditError, OptionValue, Options, PassError, PassResult};
 use crate::ffi::descriptions::{EvaluateDesc, RunDesc};
-use crate::ffi::{describe, setting, Borrowed, Tables};
+use crate::ffi::{describe, enter, setting, Borrowed, Panicked, Tables};
 use crate::ir::{Function, Module, OpBuilder};
 
 /// The result of an evaluation.
@@ -81,6 +83,39 @@ impl PassContext {
     #[doc(hidden)]
     pub fn as_raw(&self) -> *mut abi::Context {
         self.handle
+    }
+
+    /// Returns the call of a pass on a function or module, which runs inside the gate.
+    pub(crate) fn calling<'c, T: ?Sized>(
+        &'c self,
+        pass: fn(&mut T, &PassContext) -> PassResult,
+        target: &'c mut T,
+    ) -> impl FnOnce() -> Status + 'c {
+        move || self.status(pass(target, self))
+    }
+
+    /// Returns the status of a result, and reports an error to the host.
+    #[inline]
+    pub(crate) fn status(&self, result: PassResult) -> Status {
+        match result {
+            Ok(()) => Status::OK,
+            Err(error) => self.failed(error),
+        }
+    }
+
+    #[cold]
+    fn failed(&self, error: PassError) -> Status {
+        if !error.emitted {
+            self.report(&describe::failure(&error));
+        }
+        let config = error.status.filter(|&status| status == Status::CONFIG);
+        config.unwrap_or(Status::FAILED)
+    }
+
+    /// Reports a panic to the host.
+    #[cold]
+    pub(crate) fn report_panic(&self, panic: &Panicked) {
+        self.report(&describe::panicked(panic));
     }
 
     pub(crate) fn tables(&self) -> &'static Tables {
@@ -376,4 +411,19 @@ impl Module<'_> {
         self.end_editing();
         Ok(self.raw_run_pass(cx, RunDesc { flags: 0, name })?)
     }
+}
+
+/// Drops a value of the plugin. A panic is reported to the context.
+///
+/// # Safety
+/// `host` and `context` are arguments of the running callback.
+#[doc(hidden)]
+pub unsafe fn end<T>(host: *const abi::Host, context: *mut abi::Context, value: T) {
+    // SAFETY: the caller guarantees valid handles.
+    let cx = unsafe { PassContext::from_raw(Tables::of(host), context, ptr::null()) };
+    let body = move || {
+        drop(value);
+        Status::OK
+    };
+    enter(body, |panic| cx.report_panic(panic));
 }

@@ -8,6 +8,6 @@ mod instrument;
 mod operators;
 
 pub use analysis::Analysis;
-pub use context::{Evaluated, PassContext, Support};
+pub use context::{end, Evaluated, PassContext, Support};
 pub use instrument::{Instrument, InstrumentFunctions, MakeInstrument, PassInfo};
 pub use operators::nearest;

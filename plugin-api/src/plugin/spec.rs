@@ -310,8 +310,8 @@ macro_rules! __plugin {
         ::std::compile_error!(::std::concat!(
             "unknown section `", ::std::stringify!($key), "`, or its value is invalid, or a comma is \
              missing after it; the sections are, in any order, `name: \"acme\"`, \
-             `version: \"1.0.0\"`, `requires: [...]`, `loops: true`, `passes: [...]`, `sequentials: [...]`, `configs: [...]`, \
-             `ops: [...]` and `instruments: [...]`"
+             `version: \"1.0.0\"`, `requires: [...]`, `loops: true`, `passes: [...]`, `sequentials: [...]`, \
+             `configs: [...]`, `ops: [...]` and `instruments: [...]`"
         ))
     };
 }

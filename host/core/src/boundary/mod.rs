@@ -66,6 +66,7 @@ const TABLE: abi::Host = abi::Host {
 
 /// Returns the host's table, which every plugin gets.
 pub fn host() -> HostTable {
+    table::analysis::set_host(&HOST.0);
     // SAFETY: the table is a constant.
     unsafe { HostTable::new(&HOST.0) }
 }

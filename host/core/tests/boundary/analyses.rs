@@ -166,7 +166,8 @@ fn invalid_analyses_are_rejected() {
     let message = |pass: fn(&mut Function, &PassContext) -> PassResult| {
         run(&module(), &TestFrame::new(), pass).expect_err("the pass fails")
     };
-    expect!["failed: analysis `boundary::analyses::Cyclic<1>` depends on itself: boundary::analyses::Cyclic<1> -> boundary::analyses::Cyclic<2> -> boundary::analyses::Cyclic<1> [main]"]
+    expect!["failed: analysis `boundary::analyses::Cyclic<1>` depends on itself: boundary::analyses::Cyclic<1> -> \
+            boundary::analyses::Cyclic<2> -> boundary::analyses::Cyclic<1> [main]"]
         .assert_eq(&message(|f, cx| f.analysis::<Cyclic<0>>(cx).map(drop)));
     let dropped = run(&module(), &TestFrame::new(), |f, cx| {
         f.analysis::<Bomb>(cx).map(drop)

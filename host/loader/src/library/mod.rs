@@ -71,8 +71,8 @@ pub struct LoadedPass {
     pub host: &'static abi::Host,
 }
 
-// SAFETY: the tables that it points to are immutable and never unloaded. By the plugin ABI, the host may call a pass from
-// any thread, one call at a time unless the manifest declares it as thread-safe.
+// SAFETY: the tables that it points to are immutable and never unloaded. By the plugin ABI, the host may call a pass
+// from any thread, one call at a time unless the manifest declares it as thread-safe.
 unsafe impl Send for LoadedPass {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedPass {}
@@ -117,8 +117,8 @@ pub struct LoadedInstrument {
     pub host: &'static abi::Host,
 }
 
-// SAFETY: the tables that it points to are immutable and never unloaded. By the plugin ABI, the host may create instances
-// on any thread.
+// SAFETY: the tables that it points to are immutable and never unloaded. By the plugin ABI, the host may create
+// instances on any thread.
 unsafe impl Send for LoadedInstrument {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedInstrument {}

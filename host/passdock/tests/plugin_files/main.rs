@@ -31,7 +31,10 @@ typedef struct {
     uint32_t op_count, op_stride;
 } Plugin;
 typedef struct { uint32_t struct_size, reserved; Str path, reason; } Attach;
-static uint32_t run(void *h, void *s, void *c, void *f, void *m) { (void)h; (void)s; (void)c; (void)f; (void)m; return 0; }
+static uint32_t run(void *h, void *s, void *c, void *f, void *m) {
+    (void)h; (void)s; (void)c; (void)f; (void)m;
+    return 0;
+}
 #define NAME(text) { text, sizeof(text) - 1 }
 "#;
 
@@ -305,7 +308,8 @@ fn instruments_of_table_match_the_manifest() {
         parts.manifest += "[[instrument]]\nname = \"c.watch\"\n";
         parts.more += "typedef struct { Str name; void *state, *create, *more[8]; } Instrument;\n\
             typedef struct { Plugin first; const void *instruments; uint32_t count, stride; } Newer;\n\
-            static uint32_t create(void *h, void *s, void *c, void **o) { (void)h; (void)s; (void)c; *o = 0; return 0; }\n";
+            static uint32_t create(void *h, void *s, void *c, void **o) {\n\
+            (void)h; (void)s; (void)c; *o = 0; return 0; }\n";
         parts.more += &format!(
             "static const Instrument all[] = {{ {instruments} }};\n\
              static const Pass one[] = {{ {{ NAME(PASS), 1, 0, 0, run, 0 }} }};\n\
@@ -343,7 +347,8 @@ fn other_abi_major_is_rejected_without_running_code() {
         return;
     }
     let error = Plugin::open(&lib).expect_err("another major").to_string();
-    expect!["cannot load plugin `DIR/plugin.so`: unsupported plugin ABI 7.0, expected 1.x; build the plugin against passdock-plugin-api for ABI 1, or use a passdock of ABI 7"]
+    expect!["cannot load plugin `DIR/plugin.so`: unsupported plugin ABI 7.0, expected 1.x; build the plugin against \
+            passdock-plugin-api for ABI 1, or use a passdock of ABI 7"]
     .assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
     assert!(!marker.exists());
 }
@@ -494,7 +499,7 @@ fn library_of_another_system_is_reported() {
 #[cfg(target_os = "linux")]
 fn libraries_without_plugin_symbols_are_reported() {
     let dir = temp_dir();
-    for (name, code) in [("z", "zip"), ("old", "passdock_plugin_v1")] {
+    for (name, code) in [("z", "zip"), ("old", "passdock_other")] {
         let source = dir.path().join(name).with_extension("c");
         std::fs::write(&source, format!("int {code}(void) {{ return 1; }}")).expect("writes");
         let mut cc = Command::new("cc");
@@ -512,7 +517,8 @@ fn libraries_without_plugin_symbols_are_reported() {
     loaded.expect("the directory is there");
     let error = registry.get_pass("a.transform.B").map(drop);
     let notes = error.expect_err("missing").notes.join("\n");
-    expect!["cannot load plugin `DIR/old.so`: missing symbol `passdock_manifest_v1`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"]
+    expect!["cannot load plugin `DIR/old.so`: missing symbol `passdock_plugin_v1`; write `export_plugin!(PLUGIN);` \
+            in the library's crate, or in C define the symbol with default visibility"]
     .assert_eq(&notes.replace(&dir.path().display().to_string(), "DIR"));
 }
 
@@ -548,8 +554,11 @@ fn plugins_of_old_abi_are_rejected_from_the_manifest() {
         let error = loaded.expect_err("an old plugin").to_string();
         error.replace(&folder.display().to_string(), "DIR")
     };
-    expect!["cannot load plugin `DIR/hello_pass-abi-0.3.so`: symbol `passdock_plugin_v0` is from another major version of the plugin ABI, expected `passdock_plugin_v1`; build the plugin against passdock-plugin-api for ABI 1"]
+    expect!["cannot load plugin `DIR/hello_pass-abi-0.3.so`: symbol `passdock_plugin_v0` is from another major \
+            version of the plugin ABI, expected `passdock_plugin_v1`; build the plugin against passdock-plugin-api \
+            for ABI 1"]
     .assert_eq(&error_of("hello_pass-abi-0.3.so"));
-    expect!["cannot load plugin `DIR/c_pass-abi-0.3.so`: symbol `passdock_plugin_v0` is from another major version of the plugin ABI, expected `passdock_plugin_v1`; build the plugin against passdock-plugin-api for ABI 1"]
+    expect!["cannot load plugin `DIR/c_pass-abi-0.3.so`: symbol `passdock_plugin_v0` is from another major version \
+            of the plugin ABI, expected `passdock_plugin_v1`; build the plugin against passdock-plugin-api for ABI 1"]
     .assert_eq(&error_of("c_pass-abi-0.3.so"));
 }

@@ -90,7 +90,8 @@ fn extension_must_not_repeat_the_definition() {
     check(
         ".decompose = run, .most = 1",
         &expect![
-            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` counts results, which only the definition may do; build the plugin again"
+            "cannot load plugin `DIR/plugin.so`: malformed table of the entry function: extension of `onnx.Relu` \
+                counts results, which only the definition may do; build the plugin again"
         ],
     );
     check(

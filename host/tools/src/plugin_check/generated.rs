@@ -3,9 +3,12 @@
 //! The same state of the random source generates the same text.
 
 use std::iter::repeat_with;
+use std::ops::Range;
 
 use fastrand::Rng;
-use passdock_core::{AttrInfo, OpInfo};
+use passdock_core::{AttrInfo, OpInfo, PassError};
+
+use super::corpus::Sample;
 
 /// The version of ONNX's own operators in functions with ops of another domain. Bodies contain ONNX's own ops.
 const ONNX_OPSET: i64 = 17;
@@ -306,6 +309,18 @@ fn list(count: usize, item: impl FnMut() -> String) -> String {
 
 fn pick<T: Copy>(from: &[T], random: &mut Rng) -> T {
     from[random.usize(0..from.len())]
+}
+
+/// Returns a random module for each seed.
+///
+/// # Errors
+/// If the generated IR text is invalid, which is a bug.
+pub(super) fn samples(seeds: Range<u64>) -> Result<Vec<Sample>, PassError> {
+    let samples = seeds.map(|seed| {
+        let text = module(&mut Rng::with_seed(seed));
+        Sample::from_text(&replay(seed), &text)
+    });
+    samples.collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use passdock_driver::pipeline::{self, Request};
 use passdock_ir::Module;
 
 use super::corpus::{self, Sample};
-use super::{CheckedPlugin, Trail};
+use super::{CheckedPlugin, Trail, generated};
 
 /// The plugin under check.
 pub(super) struct Subject<'t> {
@@ -52,7 +52,7 @@ impl<'t> Subject<'t> {
             plugin,
             registry,
             samples: match &checked.seeds {
-                Some(seeds) => corpus::random(seeds.clone())?,
+                Some(seeds) => generated::samples(seeds.clone())?,
                 None => corpus::samples(&checked.models)?,
             },
             trail,

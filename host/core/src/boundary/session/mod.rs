@@ -128,7 +128,7 @@ impl<'a> ContextSession<'a> {
 }
 
 thread_local! {
-    /// The context of the pass that runs on this thread, which plugins get with `current`.
+    /// The context of the pass that runs on this thread.
     static CURRENT: Cell<*mut abi::Context> = const { Cell::new(ptr::null_mut()) };
 }
 

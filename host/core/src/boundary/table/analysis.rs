@@ -7,7 +7,9 @@
 use std::any::Any;
 use std::ffi::c_void;
 use std::path::Path;
+use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use passdock_abi as abi;
 use passdock_abi::{Column, DropAnalysis, Status, Str};
@@ -17,7 +19,6 @@ use passdock_ir::{CacheKey, Edit, EditFailure};
 use passdock_loader::OpDefs;
 
 use crate::analyses::{self, Operators, SharedNames};
-use crate::boundary::host;
 use crate::boundary::session::context::CallFailure;
 use crate::boundary::session::ending::Endings;
 use crate::boundary::session::{FunctionState, ending, gate, input, with_current};
@@ -25,6 +26,14 @@ use crate::error::{ErrorKind, PassError};
 
 /// The maximum number of plugins' analyses in a function. A result per op counts as one analysis.
 const MAX_ANALYSES: usize = 4096;
+
+/// The host's table, the argument of destructors. They run after the call that cached the data.
+static HOST: AtomicPtr<abi::Host> = AtomicPtr::new(ptr::null_mut());
+
+/// Sets the host's table, before any plugin has it.
+pub(in crate::boundary) fn set_host(host: &'static abi::Host) {
+    HOST.store(ptr::from_ref(host).cast_mut(), Ordering::Relaxed);
+}
 
 /// The result of a plugin's analysis.
 struct Foreign {
@@ -89,7 +98,7 @@ impl Drop for Foreign {
             let plugin = cached_by.and_then(|cached_by| cached_by.plugin.as_deref());
             let entered = cached_by.map(|_| Callee::new(CallKind::Pass, pass, plugin).enter());
             // SAFETY: the plugin's destructor and data, called once. Libraries aren't unloaded.
-            let failure = ending::free(|context| unsafe { drop(host().get(), context, self.data) });
+            let failure = ending::free(|context| unsafe { drop(HOST.load(Ordering::Relaxed), context, self.data) });
             if let Some(entered) = entered {
                 entered.leave();
             }
