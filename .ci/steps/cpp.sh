@@ -54,3 +54,21 @@ for said in "$reason" 'SIGABRT, `abort` was called'; do
   prints "$said" exits 1 "$passdock" run "${erase[@]}" --plugin "$work/aborts/libaborts.so"
 done
 prints 'panics terminate the process' "$passdock" inspect "$work/aborts/libaborts.so"
+
+# The plugin with all functions, through the module. The macros are the only names that the module lacks.
+module=("$compiler" -std=c++20 -fPIC -DPASSDOCK_LOOPS= -I "$PWD/$include" "${warnings[@]}")
+if [[ $compiler != clang* ]]; then
+  (cd "$work" && "${module[@]}" -fmodules-ts -x c++ -c "$OLDPWD/$include/passdock.cppm" -o passdock.o)
+elif (($("$compiler" -dumpversion | cut -d. -f1) < 16)); then
+  echo "the module isn't tested: $compiler is older than 16"
+else
+  headers=$(printf '#include <%s>\\n' map memory optional string string_view vector)
+  sed "s|#include \"passdock.hpp\"|$headers#include \"passdock/cpp/macros.hpp\"\nimport passdock;|" \
+    tests/plugins/cpp/everything.cpp >"$work/imports.cpp"
+  "${module[@]}" --precompile $include/passdock.cppm -o "$work/passdock.pcm"
+  "${module[@]}" -fmodule-file=passdock="$work/passdock.pcm" -shared "$work/imports.cpp" "$work/passdock.pcm" \
+    -o "$work/libimports.so"
+  for pass in Function Module; do
+    "$passdock" run tests/plugins/cpp/everything.ir --plugin "$work/libimports.so" --passes everything.transform.$pass
+  done
+fi

@@ -33,9 +33,6 @@ namespace passdock {
  * variable. */
 inline namespace PASSDOCK_CPP_VERSION {
 
-static_assert(PASSDOCK_ABI_MAJOR == 1 && PASSDOCK_ABI_MINOR == 0,
-              "PASSDOCK_CPP_VERSION contains the ABI version: rename it");
-
 /* The id of one kind of entity. It is false if it is NONE. */
 template <class Kind>
 struct id {

@@ -18,6 +18,8 @@
 #define PASSDOCK_CPP_VERSION v1_0_abort
 #define PASSDOCK_CPP_THROW(...) ::passdock::detail::die(::passdock::error(__VA_ARGS__))
 #endif
+static_assert(PASSDOCK_ABI_MAJOR == 1 && PASSDOCK_ABI_MINOR == 0,
+              "PASSDOCK_CPP_VERSION contains the ABI version: rename it");
 
 /* Defines the plugin: its name, its version, and its parts, each in parentheses, without separators.
  *
