@@ -28,7 +28,7 @@ from passdock.diagnostics import (
 from passdock.transform import ModulePass
 from support import Watch, module, one_function, recorder, two_functions
 
-BUG, ERROR, WARNING, NOTE, HELP = DiagnosticLevel
+BUG, ERROR, WARNING, NOTE, HELP, DEBUG = DiagnosticLevel
 
 
 def emits(
@@ -89,6 +89,7 @@ def test_r142_levels_and_diagnostics() -> None:
         ("WARNING", 30),
         ("NOTE", 40),
         ("HELP", 50),
+        ("DEBUG", 60),
     ]
     diagnostic = Diagnostic(WARNING, None, "The weight has no use.", code="unused", help="Remove it.", notes=["one"])
     assert (
@@ -147,7 +148,7 @@ def test_r145_errors_stop_the_sequential(shown: list[str]) -> None:
 
 def test_r146_warnings_do_not_stop_the_run(shown: list[str]) -> None:
     mod = one_function()
-    assert emits((WARNING, "w"), (NOTE, "n"), (HELP, "h"))(mod) is mod
+    assert emits((WARNING, "w"), (NOTE, "n"), (HELP, "h"), (DEBUG, "d"))(mod) is mod
     assert shown == ["WARNING w; NOTE n; HELP h"]
 
 

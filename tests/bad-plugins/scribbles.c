@@ -1,5 +1,5 @@
 /* A plugin in C that writes to read-only memory, for the test of `testing.immutable_module` and for those of arbitrary
- * words in the view. */
+ * words in the view. `-DOP` builds an operator instead of a pass. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,8 +30,12 @@ static passdock_status write_word(passdock_function_view *view, const char *wher
     return PASSDOCK_OK;
 }
 
-/* Changes the first op to `onnx.Neg` despite the view's `const`, or writes as SCRIBBLE specifies. */
+/* The status of the pass, which `-DSTATUS=PASSDOCK_STATUS_REJECTED` changes. */
+#ifndef STATUS
+#define STATUS PASSDOCK_OK
+#endif
 
+/* Changes the first op to `onnx.Neg` despite the view's `const`, or writes as SCRIBBLE specifies. */
 static passdock_status scribble(const passdock_host *host, void *state, passdock_context *context,
                                 const passdock_function_ref *function,
                                 const passdock_module_ref *module) {
@@ -45,10 +49,28 @@ static passdock_status scribble(const passdock_host *host, void *state, passdock
     if (where != NULL) return write_word((passdock_function_view *)view, where);
     if (op == NULL || neg == PASSDOCK_NONE) return PASSDOCK_OK;
     op->name = neg;
+    return STATUS;
+}
+
+#ifdef OP
+/* Renames the op instead of inferring types. */
+static passdock_status infer(const passdock_host *host, void *state, passdock_op_call *call,
+                             const passdock_function_ref *function, passdock_op_id op) {
+    (void)state;
+    (void)call;
+    ((passdock_op *)passdock_get_op(function->view, op))->name =
+        host->symbols->find(function->view->symbols, passdock_text("main"));
     return PASSDOCK_OK;
 }
 
+static const passdock_op_entry ops[] = {
+    {.name = PASSDOCK_STR("c.Scribble"), .since = 1, .max_operands = 1, .infer = infer},
+};
+
+PASSDOCK_MANIFEST("scribbles", "0.1.0", PASSDOCK_OP("c.Scribble", 1));
+#else
 PASSDOCK_MANIFEST("scribbles", "0.1.0", PASSDOCK_PASS("c.transform.Scribble", "function", 0, ""));
+#endif
 
 const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
                                          passdock_attach *attach) {
@@ -61,9 +83,14 @@ const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
     pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = scribble;
     plugin.struct_size = sizeof plugin;
-    plugin.pass_count = 1;
-    plugin.passes = &pass;
     plugin.pass_stride = sizeof pass;
     plugin.op_stride = sizeof(passdock_op_entry);
+#ifdef OP
+    plugin.op_count = 1;
+    plugin.ops = ops;
+#else
+    plugin.pass_count = 1;
+    plugin.passes = &pass;
+#endif
     return &plugin;
 }

@@ -45,8 +45,8 @@ pub use passdock_diagnostic::{
 };
 pub use passdock_loader::manifest::InstrumentDeclaration;
 pub use passdock_loader::{
-    Field, FieldType, ManifestPass, MissingDefinition, OpDefs, OpInfo, Origin, PanicStrategy,
-    PassKind, Phase, Plugin, PluginError, Schema, SearchDir, count_range,
+    AttrInfo, Field, FieldType, ManifestPass, MissingDefinition, OpDefs, OpInfo, Origin,
+    PanicStrategy, PassKind, Phase, Plugin, PluginError, Schema, SearchDir, count_range,
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};

@@ -85,7 +85,7 @@ pub use passdock_core::{LoadOptions, Provider, Registry};
 
 // Runs.
 pub use passdock_core::{
-    ContextBuilder, ContextSettings, DeviceType, Entered, PassContext, Verify,
+    CancellationToken, ContextBuilder, ContextSettings, DeviceType, Entered, PassContext, Verify,
 };
 pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Rewrites};
 pub use passdock_core::{forked, list_configs, register_config_option, set_interrupt, toml};

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use expect_test::expect;
 use passdock::sdk::{self, DType, FunctionBuilder, FunctionKind, OpBuilder, TypeSpec};
 use passdock::{
-    ContextBuilder, FunctionPass, InstrumentResult, Module, ModulePass, PassCall, PassContext,
-    PassDeclaration, PassError, PassInfo, PassInstrument, PassRef, Registry, Sequential,
-    create_function_pass, create_module_pass, ir, pipeline, toml,
+    CancellationToken, ContextBuilder, FunctionPass, InstrumentResult, Module, ModulePass,
+    PassCall, PassContext, PassDeclaration, PassError, PassInfo, PassInstrument, PassRef, Registry,
+    Sequential, Severity, create_function_pass, create_module_pass, ir, pipeline, toml,
 };
 
 const TEXT: &str = r#"module {
@@ -399,4 +399,51 @@ fn aliases_are_rejected_at_registration() {
         message.contains("is an alias of `relax.fallback_device_type`"),
         "{message}"
     );
+}
+
+#[test]
+fn cancelled_run_stops_before_the_next_pass() {
+    let token = CancellationToken::new();
+    let context = PassContext::builder().cancellation(token.clone());
+    let context = context.build().expect("a plain context");
+    let cancels = create_module_pass(PassInfo::new("demo.transform.Cancels"), move |_m, cx| {
+        assert!(!cx.is_cancelled());
+        token.cancel();
+        assert!(cx.is_cancelled());
+        Ok(())
+    });
+    let runs = create_module_pass(PassInfo::new("demo.transform.Runs"), |_m, _cx| {
+        panic!("the run is cancelled")
+    });
+    let both = Sequential::new([cancels, runs]);
+    let error = both.call_in(built().expect("a module"), &context);
+    expect![[r#"
+        error[cancelled]: the run was cancelled
+         |
+         = in pass sequential"#]]
+    .assert_eq(&error.expect_err("cancelled").to_diagnostic().render(false));
+}
+
+#[test]
+fn details_for_authors_are_shown_on_request() {
+    let emits = create_module_pass(PassInfo::new("demo.transform.Emits"), |_m, cx| {
+        let mut detail = sdk::Diagnostic::note(format!("{}", cx.shows(sdk::Severity::DEBUG)));
+        detail.severity = sdk::Severity::DEBUG;
+        cx.emit(&detail);
+        Ok(())
+    });
+    let emitted = |builder: ContextBuilder| {
+        let (sent, received) = mpsc::channel();
+        let builder = builder.on_diagnostic(move |diagnostic| {
+            let _ = sent.send(diagnostic.message);
+        });
+        let context = builder.build().expect("a plain context");
+        let module = built().expect("a module");
+        emits.call_in(module, &context).expect("it runs");
+        drop(context);
+        received.try_iter().collect::<Vec<_>>()
+    };
+    assert!(emitted(PassContext::builder()).is_empty());
+    let builder = PassContext::builder().shown(Severity::Debug);
+    assert_eq!(emitted(builder), ["true"]);
 }

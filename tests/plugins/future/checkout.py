@@ -36,16 +36,8 @@ RENUMBERED = [
     ('["EXTERNAL", 3,', "STORAGE_EXTERNAL", '["EXTERNAL", 103,'),
 ]
 
-#: The plugin ABI is one minor version later, with the same last breaking version. A plugin that checks before it uses
-#: new functions works with today's hosts.
-VERSION = [
-    (f"{TABLE}/record.toml", '["ABI_MINOR", "4",', '["ABI_MINOR", "5",'),
-    (
-        f"{TABLE}/record.toml",
-        "#define PASSDOCK_TARGET_MINOR PASSDOCK_ABI_MINOR",
-        "#define PASSDOCK_TARGET_MINOR 4",
-    ),
-]
+#: The plugin ABI is one minor version later.
+VERSION = [(f"{TABLE}/record.toml", '["ABI_MINOR", "0",', '["ABI_MINOR", "1",')]
 
 #: A created struct has the mark, unless it requests something, which today's host would reject. The reader of a struct
 #: from the other side checks the mark.

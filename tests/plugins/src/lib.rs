@@ -5,3 +5,4 @@ pub mod conformance;
 pub mod misbehaving;
 pub mod outliner;
 pub mod tap;
+pub mod wrong_ops;

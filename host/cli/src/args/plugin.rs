@@ -55,6 +55,12 @@ pub(crate) struct PluginCheckArgs {
     /// Run passes on this model, too: .onnx or .ir. Repeatable.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Vec<PathBuf>,
+    /// Check passes and op definitions with random modules and calls, from this seed on
+    #[arg(long, value_name = "SEED")]
+    pub(crate) fuzz: Option<u64>,
+    /// Number of seeds of --fuzz
+    #[arg(long, value_name = "N", default_value = "100", requires = "fuzz")]
+    pub(crate) runs: u64,
     /// Stop a check after this time and report it as crashed
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, default_value = "120")]
     pub(crate) timeout: Duration,

@@ -219,7 +219,7 @@ fn rebuilt_plugin_reruns_batch_only_if_used() {
     };
     std::fs::create_dir(bench.path("plugins")).expect("a directory");
     let file = bench.path("plugins/o.so");
-    std::fs::copy(plugin_elsewhere(), &file).expect("copied");
+    std::fs::copy(plugin_elsewhere("passdock-outliner"), &file).expect("copied");
     let touch_plugin = || {
         let file = std::fs::File::options().append(true).open(&file);
         let file = file.expect("the plugin");

@@ -170,7 +170,8 @@ fn output(bench: &Bench, command: &str) -> String {
         .env("LC_ALL", "C")
         .env("REPOSITORY", REPOSITORY);
     shell.env("PATH", format!("{}:{path}", install_dir().display()));
-    shell.env("ELSEWHERE", plugin_elsewhere());
+    shell.env("ELSEWHERE", plugin_elsewhere("passdock-outliner"));
+    shell.env("WRONG_OPS", plugin_elsewhere("passdock-wrong-ops"));
     shell.envs(PLUGINS.map(|(variable, name)| (variable, plugin(name))));
     let before = files(bench);
     let ran = bench.finish(&mut shell, "");

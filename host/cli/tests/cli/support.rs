@@ -203,9 +203,6 @@ const PLUGINS: [&str; 3] = ["passdock-onnx-ops", "passdock-relax", "passdock-tir
 /// Plugins in `tests/plugins`, which cargo builds as examples.
 const EXAMPLES: [&str; 2] = ["passdock-misbehaving", "passdock-tap"];
 
-/// A plugin outside of the command's directory, whose passes the command doesn't list.
-const ELSEWHERE: &str = "passdock-outliner";
-
 /// Returns the path of the command.
 pub(crate) fn passdock() -> PathBuf {
     let built = Path::new(env!("CARGO_BIN_EXE_passdock"));
@@ -218,11 +215,12 @@ pub(crate) fn plugin(name: &str) -> PathBuf {
     install_dir().join(library(name))
 }
 
-/// Returns the library of the plugin outside of the command's directory.
-pub(crate) fn plugin_elsewhere() -> PathBuf {
+/// Returns the library of a plugin in `tests/plugins` outside of the command's directory, which the command doesn't
+/// find.
+pub(crate) fn plugin_elsewhere(name: &str) -> PathBuf {
     build_plugins();
     let built = Path::new(env!("CARGO_BIN_EXE_passdock"));
-    built.with_file_name("examples").join(library(ELSEWHERE))
+    built.with_file_name("examples").join(library(name))
 }
 
 fn library(name: &str) -> String {

@@ -75,7 +75,13 @@ pub(super) fn call(
         let _pushed = running::pushed(&cx);
         call.run(work, module, &mut rewrites)
     };
-    let mut after = call.show(result).map_err(|error| error.run_by(name))?;
+    let shown = call.show(result).map_err(|error| error.run_by(name));
+    if let (Some(before), Err(error)) = (&printed, &shown)
+        && error.kind != ErrorKind::Verify
+    {
+        verify::same_input(before, module, name)?;
+    }
+    let mut after = shown?;
     if !after.is_same(module) {
         call.import_domains(module, &mut after);
     }

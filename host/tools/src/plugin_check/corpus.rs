@@ -1,16 +1,21 @@
 //! The modules that the checks run passes on: built-in ones, and those of the plugin's author.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use fastrand::Rng;
 use passdock_abi::FunctionKind;
 use passdock_core::{ErrorKind, PassError, PassKind};
 use passdock_driver::model_file;
 use passdock_ir::Module;
 
+use super::generated;
+
 /// Built-in modules: names and IR text.
-const TEXTS: [(&str, &str); 8] = [
+const TEXTS: [(&str, &str); 9] = [
     ("small.ir", include_str!("corpus/small.ir")),
     ("elementwise.ir", include_str!("corpus/elementwise.ir")),
+    ("attributes.ir", include_str!("corpus/attributes.ir")),
     ("constants.ir", include_str!("corpus/constants.ir")),
     ("control.ir", include_str!("corpus/control.ir")),
     ("own_control.ir", include_str!("corpus/own_control.ir")),
@@ -78,6 +83,18 @@ pub(super) fn samples(models: &[PathBuf]) -> Result<Vec<Sample>, PassError> {
         samples.push(Sample { name, module });
     }
     Ok(samples)
+}
+
+/// Returns a random module for each seed.
+///
+/// # Errors
+/// If the generated IR text is invalid, which is a bug.
+pub(super) fn random(seeds: Range<u64>) -> Result<Vec<Sample>, PassError> {
+    let samples = seeds.map(|seed| {
+        let text = generated::module(&mut Rng::with_seed(seed));
+        Sample::from_text(&generated::replay(seed), &text)
+    });
+    samples.collect()
 }
 
 /// Returns a module with enough functions of each kind, and enough ops, for passes to run on several threads.

@@ -5,16 +5,20 @@
 
 mod corpus;
 mod determinism;
+mod generated;
 mod instruments;
 mod manifest;
 mod older_hosts;
 mod ops;
 mod options;
 mod passes;
+mod properties;
 mod result;
 mod subject;
+mod tensor;
 mod trail;
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use passdock_core::boundary;
@@ -49,7 +53,12 @@ pub struct CheckedPlugin {
     pub models: Vec<PathBuf>,
     /// Passes that are skipped, because they hung in another check.
     pub without: Vec<String>,
+    /// The seeds of random modules and calls, which replace the built-in ones.
+    pub seeds: Option<Range<u64>>,
 }
+
+/// The checks that run on random modules.
+pub const FUZZED: [&str; 3] = ["passes", "read-only", "ops"];
 
 /// All checks, in the order in which they run.
 pub const CHECKS: [PluginCheck; 8] = [
@@ -88,7 +97,8 @@ pub const CHECKS: [PluginCheck; 8] = [
     },
     PluginCheck::new(
         "ops",
-        "Op definitions work on the corpus, and on calls that are generated from their declarations.",
+        "Op definitions work on the corpus, and on calls that are generated from their declarations: nothing panics or \
+         writes to the function, and `infer`, `evaluate`, the bodies and the traits agree.",
         ops::ops,
     ),
     PluginCheck::new(

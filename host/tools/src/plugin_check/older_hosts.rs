@@ -21,7 +21,10 @@ pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckResult {
         |error: &PassError| matches!(error.kind, ErrorKind::Panicked | ErrorKind::Verify);
     let mut findings =
         passes::survey(subject, |context| context, is_relevant, |_, _| None).findings;
-    for result in [ops::ops(subject), instruments::instruments(subject)] {
+    for result in [
+        ops::ops_in_older_host(subject),
+        instruments::instruments(subject),
+    ] {
         if result.verdict.is_bad() {
             findings.extend(result.reasons);
         }

@@ -3,41 +3,94 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use fastrand::Rng;
+use passdock_abi::TypeKind;
 use passdock_core::boundary::IS_INVALID;
-use passdock_core::sdk::{EditError, Function, OpId, PassContext};
+use passdock_core::sdk::{EditError, Function, OpId, PassContext, ValueId};
 use passdock_core::{OpInfo, PassInfo, create_function_pass};
 use passdock_driver::model_file;
 use passdock_ir::Module;
 
-use super::CheckResult;
+use super::properties::Properties;
 use super::subject::Subject;
+use super::{CheckResult, generated};
 
 /// The maximum size of an evaluated result, in bytes.
-const MAX_BYTES: u64 = 1 << 20;
-/// The operands of generated calls: of unknown type, with a shape, and constant.
-const OPERANDS: [(&str, &str); 4] = [
-    ("", "%x: ?"),
-    ("", "%x: f32[2,3]"),
-    ("%x = const f32[2,3] [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]", ""),
-    ("%x = const i64[1] [1]", ""),
-];
-/// The version of ONNX's own operators in functions with ops of another domain.
-const ONNX_OPSET: i64 = 17;
-/// The number of operands beyond the minimum that a generated call has at most.
-const MORE_OPERANDS: u32 = 2;
+pub(super) const MAX_BYTES: u64 = 1 << 20;
+/// The number of generated calls of all definitions, and the range of the number for each of them.
+const CALLS: usize = 8000;
+const CALLS_OF_EACH: (usize, usize) = (24, 256);
+const CALLS_IN_OLDER_HOST: (usize, usize) = (8, 8);
+/// One in this many generated calls is checked for writes to read-only memory.
+const WATCHED: u64 = 4;
 
-/// Checks that op definitions return results, or errors with a message.
+/// Checks that op definitions return results, or errors with a message, and that the results agree.
 pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
+    check(subject, CALLS_OF_EACH, true)
+}
+
+/// Checks that op definitions don't panic in an older host, with fewer calls.
+pub(super) fn ops_in_older_host(subject: &Subject<'_>) -> CheckResult {
+    check(subject, CALLS_IN_OLDER_HOST, false)
+}
+
+/// Queries the definitions about the built-in modules, and about a number of generated calls within these limits.
+fn check(subject: &Subject<'_>, (least, most): (usize, usize), properties: bool) -> CheckResult {
     if subject.plugin.manifest().ops.is_empty() {
         return CheckResult::skipped("the plugin defines no operators");
     }
+    let (infos, mut findings) = definitions(subject);
+    let scope = Arc::new(Scope {
+        names: infos.iter().map(|op| op.name.clone()).collect(),
+        targets: infos.iter().flat_map(|op| op.targets.clone()).collect(),
+    });
+    let calls = CALLS / infos.len().max(1);
+    let fuzzed = subject.seeds();
+    let seeds = fuzzed.clone().unwrap_or(0..calls.clamp(least, most) as u64);
+    let mut count = 0;
+    for sample in &subject.samples {
+        let step = format!("querying op definitions on {}", sample.name);
+        subject.trail.at(&step);
+        let queries = query(subject, sample.fresh(), &scope, Scrutiny::OF_SAMPLES);
+        count += queries.count;
+        let errors = queries.errors.into_iter();
+        findings.extend(errors.map(|error| format!("on {}: {error}", sample.name)));
+    }
+    let mut not_generated = BTreeSet::new();
+    for info in &infos {
+        let mut faults = Faults::default();
+        for seed in seeds.clone() {
+            let Some(call) = generated::call(info, &mut random(info, seed)) else {
+                not_generated.insert(format!("`{}`", info.name));
+                continue;
+            };
+            let scrutiny = Scrutiny {
+                generated: true,
+                properties,
+                writes: fuzzed.is_some() || seed % WATCHED == 0,
+            };
+            faults.seed = fuzzed.is_some().then_some(seed);
+            count += faults.find(subject, &scope, info, &call, scrutiny);
+        }
+        findings.extend(faults.messages);
+    }
+    let mut notes = Vec::new();
+    if !not_generated.is_empty() {
+        let all: Vec<String> = not_generated.into_iter().collect();
+        notes.push(format!("no calls were generated for {}", all.join(", ")));
+    }
+    notes.push(format!("{count} queries"));
+    CheckResult::new(findings, notes)
+}
+
+/// Returns the definitions and extensions of the plugin, and messages about those that couldn't be loaded.
+fn definitions(subject: &Subject<'_>) -> (Vec<OpInfo>, Vec<String>) {
     subject.trail.at("listing op definitions");
     let (mut infos, failures) = subject.registry.op_defs().describe();
     let own_failures = failures
         .iter()
         .filter(|error| error.origin == *subject.plugin.origin())
         .map(ToString::to_string);
-    let mut findings: Vec<String> = own_failures.collect();
     let definitions: Vec<OpInfo> = infos.iter().filter(|op| !op.extends).cloned().collect();
     infos.retain(|info| info.plugin == subject.plugin.name());
     for info in infos.iter_mut().filter(|info| info.extends) {
@@ -47,50 +100,70 @@ pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
             info.since = info.since.max(definition.since);
             info.min_operands = definition.min_operands;
             info.max_operands = definition.max_operands;
+            info.min_results = definition.min_results;
+            info.max_results = definition.max_results;
             info.attributes.clone_from(&definition.attributes);
         }
     }
-    let scope = Arc::new(Scope {
-        names: infos.iter().map(|op| op.name.clone()).collect(),
-        targets: infos.iter().flat_map(|op| op.targets.clone()).collect(),
+    (infos, own_failures.collect())
+}
+
+/// Returns the random source of a definition's call, which doesn't depend on other definitions.
+fn random(info: &OpInfo, seed: u64) -> Rng {
+    let name = info.name.bytes().map(u64::from);
+    let parts = name.chain([info.since as u64, seed]);
+    let mixed = parts.fold(0_u64, |all, part| {
+        all.wrapping_mul(0x100_0000_01b3).wrapping_add(part)
     });
-    let mut count = 0;
-    for sample in &subject.samples {
-        let step = format!("querying op definitions on {}", sample.name);
-        subject.trail.at(&step);
-        let queries = query(subject, sample.fresh(), &scope);
-        count += queries.count;
-        let errors = queries.errors.into_iter();
-        findings.extend(errors.map(|error| format!("on {}: {error}", sample.name)));
-    }
-    let mut unreadable = BTreeSet::new();
-    for info in &infos {
+    Rng::with_seed(mixed)
+}
+
+/// The faults of a definition that generated calls show.
+#[derive(Default)]
+struct Faults {
+    /// The faults, without numbers. Each is reported for the first call that shows it.
+    seen: BTreeSet<String>,
+    messages: Vec<String>,
+    /// The seed of the next call, if messages show it.
+    seed: Option<u64>,
+}
+
+impl Faults {
+    /// Queries the definition about a call. Returns the number of queries.
+    fn find(
+        &mut self,
+        subject: &Subject<'_>,
+        scope: &Arc<Scope>,
+        info: &OpInfo,
+        call: &str,
+        scrutiny: Scrutiny,
+    ) -> usize {
         let name = &info.name;
-        let mut errors = BTreeSet::new();
-        for call in calls(info) {
-            let step = format!("querying the definition of `{name}` about:\n{call}");
-            subject.trail.at(&step);
-            let Ok(module) = model_file::parse_text("a call", &call) else {
-                unreadable.insert(format!("`{name}`"));
-                continue;
-            };
-            let queries = query(subject, module, &scope);
-            count += queries.count;
-            // A generated call may be invalid, so the definition may reject it.
-            let faults = queries.errors.into_iter();
-            errors.extend(faults.filter(|error| !error.contains(IS_INVALID)));
+        let step = format!("querying the definition of `{name}` about: {call}");
+        subject.trail.at(&step);
+        let Ok(module) = model_file::parse_text("a call", call) else {
+            return 0;
+        };
+        let queries = query(subject, module, scope, scrutiny);
+        // A generated call may be invalid, so the definition may reject it.
+        let errors = queries.errors.into_iter();
+        let errors = errors.filter(|error| !error.contains(IS_INVALID));
+        let errors = errors.map(|error| (error, String::new()));
+        for (fault, values) in errors.chain(queries.violations) {
+            let kind = fault.replace(|c: char| c.is_ascii_digit() || c == ',', "");
+            if self.seen.insert(kind) {
+                let since = info.since;
+                let seed = self
+                    .seed
+                    .map(|seed| format!(" of {}", generated::replay(seed)));
+                self.messages.push(format!(
+                    "`{name}` (since version {since}): {fault}{values}; for `{call}`{}",
+                    seed.unwrap_or_default()
+                ));
+            }
         }
-        let first = errors.into_iter().next();
-        findings
-            .extend(first.map(|error| format!("`{name}` (since version {}): {error}", info.since)));
+        queries.count
     }
-    let mut notes = Vec::new();
-    if !unreadable.is_empty() {
-        let all: Vec<String> = unreadable.into_iter().collect();
-        notes.push(format!("no calls were generated for {}", all.join(", ")));
-    }
-    notes.push(format!("{count} queries"));
-    CheckResult::new(findings, notes)
 }
 
 /// The operators and targets of a plugin.
@@ -100,15 +173,35 @@ struct Scope {
     targets: BTreeSet<&'static str>,
 }
 
-/// The number of queries about a module, and the errors.
+/// How an op is checked.
+#[derive(Clone, Copy)]
+struct Scrutiny {
+    /// Whether the number of results is randomly generated, too.
+    generated: bool,
+    /// The properties of its definition. The values of ops in a model may be too large.
+    properties: bool,
+    /// Whether the definition writes to read-only memory. The function is printed for that.
+    writes: bool,
+}
+
+impl Scrutiny {
+    const OF_SAMPLES: Scrutiny = Scrutiny {
+        generated: false,
+        properties: false,
+        writes: false,
+    };
+}
+
+/// The number of queries about a module, the errors, and the properties that don't hold, with the values that show it.
 #[derive(Default)]
 struct Queries {
     count: usize,
     errors: Vec<String>,
+    violations: Vec<(String, String)>,
 }
 
 /// Runs a pass that queries the definitions of all ops of a module that are in the scope.
-fn query(subject: &Subject<'_>, module: Module, scope: &Arc<Scope>) -> Queries {
+fn query(subject: &Subject<'_>, module: Module, scope: &Arc<Scope>, scrutiny: Scrutiny) -> Queries {
     let queries = Arc::new(Mutex::new(Queries::default()));
     let (scope, shared) = (scope.clone(), queries.clone());
     let pass = create_function_pass(PassInfo::new("check.transform.Query"), move |f, cx| {
@@ -116,34 +209,62 @@ fn query(subject: &Subject<'_>, module: Module, scope: &Arc<Scope>) -> Queries {
         for op in ops {
             if scope.names.contains(f.name(op)) {
                 let mut queries = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                queries.add(f, cx, op, &scope.targets);
+                queries.add(f, cx, op, &scope.targets, scrutiny);
             }
         }
         Ok(())
     });
-    let output = subject.call(pass, module, |context| context.jobs(1));
+    let output = subject.call(pass, module, |context| {
+        let context = context.jobs(1);
+        context.config("testing.immutable_module", scrutiny.writes)
+    });
     let mut queries = std::mem::take(&mut *queries.lock().unwrap_or_else(PoisonError::into_inner));
-    // A definition couldn't be loaded, or wrote to the module.
-    queries
-        .errors
-        .extend(output.err().map(|error| error.message.clone()));
+    // A definition couldn't be loaded. A write to the module is reported for the definition.
+    if queries.errors.is_empty() {
+        let error = output.err().map(|error| error.message.clone());
+        queries.errors.extend(error);
+    }
     queries
 }
 
 impl Queries {
     /// Runs all queries about an op. An op that its definition rejects isn't queried further.
-    fn add(&mut self, f: &mut Function, cx: &PassContext, op: OpId, targets: &BTreeSet<&str>) {
+    fn add(
+        &mut self,
+        f: &mut Function,
+        cx: &PassContext,
+        op: OpId,
+        targets: &BTreeSet<&str>,
+        scrutiny: Scrutiny,
+    ) {
         if !self.record(cx.check_op(f, op)) || !self.record(cx.infer(f, op)) {
             return;
         }
-        self.record(cx.evaluate(f, op, MAX_BYTES));
-        self.record(cx.decompose(f, op));
+        // The operator has fewer results.
+        if scrutiny.generated && has_untyped_result(f, op) {
+            return;
+        }
+        let is_valid = self.record(cx.evaluate(f, op, MAX_BYTES));
+        if scrutiny.properties && is_valid {
+            self.add_properties(f, cx, op);
+        } else {
+            self.record(cx.decompose(f, op));
+        }
         let default_layouts = vec![""; f.operand_count(op)];
         self.record(cx.layout(f, op, &default_layouts));
         self.record(cx.alter_layout(f, op, &default_layouts));
         for target in targets {
             self.record(cx.supports(f, op, target));
         }
+    }
+
+    /// Checks the properties of an op, among them its body.
+    fn add_properties(&mut self, f: &mut Function, cx: &PassContext, op: OpId) {
+        let mut properties = Properties::new(f, cx, op);
+        properties.check_evaluation();
+        let decomposed = properties.check_body();
+        self.violations.append(&mut properties.violations);
+        self.record(decomposed);
     }
 
     /// Records the result of a query. Returns `true` if it isn't an error.
@@ -157,83 +278,9 @@ impl Queries {
     }
 }
 
-/// Generates modules with one call of an operator each. Graph attributes can't be generated.
-fn calls(info: &OpInfo) -> Vec<String> {
-    let attributes = info.attributes.iter().flatten();
-    let attributes = attributes.filter(|attr| attr.required).map(|attr| {
-        let value = match attr.kind {
-            "int" => "1",
-            "float" => "1.0",
-            "string" => "\"a\"",
-            "ints" => "[1]",
-            "floats" => "[1.0]",
-            "strings" => "[\"a\"]",
-            "tensor" => "tensor f32[1] [1.0]",
-            "type" => "type f32[1]",
-            _ => return None,
-        };
-        Some(format!("{} = {value}", attr.name))
-    });
-    let Some(attributes) = attributes.collect::<Option<Vec<String>>>() else {
-        return Vec::new();
-    };
-    let attributes = match attributes.is_empty() {
-        true => String::new(),
-        false => format!(" {{{}}}", attributes.join(", ")),
-    };
-    // The name `onnx.Relu` is in ONNX's own domain, `""`.
-    let domain = info.name.rsplit_once('.').map_or("", |(domain, _)| domain);
-    let opset = match domain {
-        "onnx" => format!("opset(\"\" = {})", info.since),
-        // Bodies contain ONNX's own ops.
-        domain => format!("opset(\"\" = {ONNX_OPSET}, {domain:?} = {})", info.since),
-    };
-    let most = info.max_operands.unwrap_or(u32::MAX);
-    let most = most.min(info.min_operands.saturating_add(MORE_OPERANDS));
-    let counts = BTreeSet::from([info.min_operands, most]).into_iter();
-    let calls = counts.flat_map(|count| OPERANDS.map(|operands| (count, operands)));
-    let texts = calls.map(|(count, (constant, param))| {
-        let operands = vec!["%x"; count as usize].join(", ");
-        format!(
-            "module {{\n  fn @main({param}) -> (%r) {opset} {{\n    {constant}\n    \
-             %r = {}({operands}){attributes}\n    return %r\n  }}\n}}\n",
-            info.name
-        )
-    });
-    texts.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn generated_calls_have_required_operands() {
-        let info = OpInfo {
-            name: "acme.Sum".to_owned(),
-            since: 2,
-            min_operands: 2,
-            max_operands: None,
-            traits: Vec::new(),
-            type_inference: true,
-            evaluation: true,
-            decomposition: false,
-            layouts: false,
-            extends: false,
-            min_results: 0,
-            max_results: None,
-            targets: Vec::new(),
-            attributes: None,
-            plugin: "acme".to_owned(),
-        };
-        let generated = calls(&info);
-        assert_eq!(generated.len(), 8);
-        for text in &generated {
-            let parsed = model_file::parse_text("a call", text);
-            assert!(parsed.is_ok(), "{text}");
-        }
-        assert!(generated[1].contains("(%x: f32[2,3])"));
-        assert!(generated[1].contains("opset(\"\" = 17, \"acme\" = 2)"));
-        assert!(generated[4].contains("acme.Sum(%x, %x, %x, %x)"));
-    }
+/// Whether an op has several results, of which one has no type.
+fn has_untyped_result(f: &Function, op: OpId) -> bool {
+    let results = f.results(op);
+    let is_untyped = |&result: &ValueId| f.type_of(result).kind() == TypeKind::UNKNOWN;
+    results.len() > 1 && results.iter().any(is_untyped)
 }

@@ -1,5 +1,6 @@
 //! The plugin under check, with the plugins that it needs, and functions that run its passes.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,9 +51,17 @@ impl<'t> Subject<'t> {
             passes,
             plugin,
             registry,
-            samples: corpus::samples(&checked.models)?,
+            samples: match &checked.seeds {
+                Some(seeds) => corpus::random(seeds.clone())?,
+                None => corpus::samples(&checked.models)?,
+            },
             trail,
         })
+    }
+
+    /// Returns the seeds of `--fuzz`.
+    pub(super) fn seeds(&self) -> Option<Range<u64>> {
+        self.checked.seeds.clone()
     }
 
     /// Returns the plugin's file.

@@ -68,22 +68,25 @@ fn params(state: &State, names: Rest<String>) -> Result<String, Error> {
 /// Returns a scalar constant.
 fn number(dtype: Value, value: f64) -> Result<String, Error> {
     let (name, dtype) = named(&dtype)?;
-    Ok(format!("{name}[] {}", literal(dtype, value)))
+    Ok(format!("{name}[] {}", literal(dtype, value)?))
 }
 
 /// Returns a tensor attribute with a single 0.
 fn zeros(dtype: Value) -> Result<String, Error> {
     let (name, dtype) = named(&dtype)?;
-    Ok(format!("tensor {name}[1] [{}]", literal(dtype, 0.0)))
+    Ok(format!("tensor {name}[1] [{}]", literal(dtype, 0.0)?))
 }
 
-fn literal(dtype: DType, value: f64) -> String {
-    match dtype {
+fn literal(dtype: DType, value: f64) -> Result<String, Error> {
+    Ok(match dtype {
+        DType::BOOL | DType::STRING => return Err(unknown()),
+        _ if value.is_nan() => return Err(unknown()),
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 if value < 0.0 => return Err(unknown()),
         DType::F64 => format!("{value:?}"),
         // The shortest literal that rounds to the same `f32`.
         DType::F16 | DType::BF16 | DType::F32 => format!("{:?}", value as f32),
         _ => format!("{}", value as i64),
-    }
+    })
 }
 
 /// Returns the name of an element type.

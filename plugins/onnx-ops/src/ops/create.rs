@@ -50,6 +50,14 @@ const RANGE: Operator = Operator::new("onnx.Range", 11, (3, 3))
 
 /// Infers the attribute's type.
 fn constant(op: &Infer) -> Inferred {
+    let names = op
+        .host
+        .attrs(op.host.op())
+        .map(|(name, _)| op.host.text(name));
+    let count = names.filter(|name| name.contains("value")).count();
+    if count > 1 {
+        return invalid!("expected one value, found {count}");
+    }
     for (name, value) in op.host.attrs(op.host.op()) {
         let list = |count: usize| Some(sizes([count as i64]));
         match (op.host.text(name), value) {

@@ -65,7 +65,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .decomposes(body!("MeanVarianceNormalization")),
     scaled("onnx.RMSNormalization", 23, (2, 2))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
-        .infers(along_last)
+        .infers(rms_normalization)
         .decomposes(body!("RMSNormalization")),
     SOFTMAX,
     SOFTMAX.since(13).attrs(attrs![axis: int = -1]),
@@ -98,6 +98,14 @@ const SOFTMAX: Operator = scaled("onnx.Softmax", 1, (1, 1))
     .infers(along_last)
     .folds(softmax::softmax)
     .decomposes(body!("Softmax"));
+
+/// Infers the operand's dims and the element type of the scale.
+fn rms_normalization(op: &Infer) -> Inferred {
+    op.set_from(op.dtype(1)?, |dims| {
+        op.axis(op.int_or("axis", -1)?, dims.len())?;
+        Ok(dims)
+    })
+}
 
 /// Infers the operand's type, and checks the axes in the attribute.
 fn mean_variance(op: &Infer) -> Inferred {

@@ -38,14 +38,19 @@ const DFT: Operator = Operator::new("onnx.DFT", 17, (1, 2))
     .attrs(attrs![axis: int = 1, inverse: int = 0, onesided: int = 0])
     .infers(dft);
 
-/// Infers `[size]`.
+/// Infers `[size]` if the size is a single element.
 fn window(op: &Infer) -> Inferred {
     let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
     let size = op.size(0);
     if size.as_const() == Some(0) {
         return invalid!("window size is 0");
     }
-    op.set(0, dtype, Some(vec![size]))
+    let is_single = match op.dims(0).as_deref() {
+        None | Some([]) => true,
+        Some(&[count]) => count.as_const() == Some(1),
+        Some(_) => false,
+    };
+    op.set(0, dtype, is_single.then(|| vec![size]))
 }
 
 /// Infers `[dft_length / 2 + 1, num_mel_bins]`.

@@ -11,7 +11,7 @@ use passdock::files::TemporaryDirectory;
 use passdock::plugin::Plugin;
 use passdock::{ErrorKind, PassError, model_file, waiting};
 use passdock_tools::plugin_check::{
-    self, CHECKS, CheckResult, CheckVerdict, CheckedPlugin, PluginCheck, Trail,
+    self, CHECKS, CheckResult, CheckVerdict, CheckedPlugin, FUZZED, PluginCheck, Trail,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -55,7 +55,10 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
         list(args.json);
         return Ok(0);
     }
-    let checks = chosen(&args.only)?;
+    let mut checks = chosen(&args.only)?;
+    if args.fuzz.is_some() {
+        checks.retain(|check| FUZZED.contains(&check.name));
+    }
     if let Some(dir) = &args.result_dir {
         return result(&args, &checks, dir);
     }
@@ -131,6 +134,9 @@ fn result(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow:
         plugins: request::from_plugin_args(args.plugins.clone()),
         models: args.model.clone(),
         without: args.without.clone(),
+        seeds: args
+            .fuzz
+            .map(|first| first..first.saturating_add(args.runs)),
     };
     let result = plugin_check::run(check, &plugin, &trail);
     let text = serde_json::to_string(&result).context(unwritten)?;
@@ -224,6 +230,10 @@ fn start(
         for path in paths {
             command.arg(flag).arg(path);
         }
+    }
+    if let Some(seed) = args.fuzz {
+        let (seed, runs) = (seed.to_string(), args.runs.to_string());
+        command.args(["--fuzz", &seed, "--runs", &runs]);
     }
     for (pass, _) in hung {
         command.arg("--without").arg(pass);

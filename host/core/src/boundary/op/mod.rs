@@ -19,14 +19,15 @@ use passdock_abi::{
 };
 use passdock_crash::{CallKind, Callee};
 use passdock_ir::function::MAX_LIST;
-use passdock_ir::{Edit, EditFailure, Function, ReplacedPools};
+use passdock_ir::text::PrintOptions;
+use passdock_ir::{Edit, EditFailure, Function, ReplacedPools, text};
 use passdock_loader::library::LoadedOp;
 use shape_data::constant_dims;
 
 use crate::analyses::{is_complete, remember_complete};
 use crate::boundary::session::gate::Session;
 use crate::boundary::session::{
-    Access, ContextSession, FunctionSession, FunctionState, gate, input,
+    Access, ContextSession, FunctionSession, FunctionState, gate, input, with_current,
 };
 use crate::boundary::table::{describe, functions};
 
@@ -102,6 +103,7 @@ impl<'c> OpCall<'c> {
         let before = self
             .session
             .with(|state| Ok(state.set_access(Access::Read)))?;
+        let printed = self.watched_text();
         let reference = self.session.reference();
         let handle = std::ptr::from_mut(self).cast::<Handle>();
         let name = self.session.op_name(self.op).unwrap_or_default();
@@ -124,7 +126,25 @@ impl<'c> OpCall<'c> {
             }
             Ok(())
         })?;
+        if printed.is_some() && printed != self.watched_text() {
+            let message = format!("the definition of `{name}` wrote to read-only memory");
+            return Err(EditFailure::rejected(message));
+        }
         Ok(status)
+    }
+
+    /// Returns the function's text under `testing.immutable_module`.
+    fn watched_text(&self) -> Option<String> {
+        if with_current(|context| context.watches_input()) != Some(true) {
+            return None;
+        }
+        let print = |state: &mut FunctionState| {
+            Ok(text::print_function(
+                state.function(),
+                &PrintOptions::default(),
+            ))
+        };
+        self.session.with(print).ok()
     }
 
     /// Returns the call that a handle points to.

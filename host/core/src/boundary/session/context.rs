@@ -97,6 +97,11 @@ impl<'a> ContextSession<'a> {
         self.frame.op_defs()
     }
 
+    /// Whether the host checks that plugins don't write to read-only memory.
+    pub(in crate::boundary) fn watches_input(&self) -> bool {
+        self.frame.watches_input()
+    }
+
     /// Returns the names shared by defined operators and functions of the module in its current state.
     #[inline]
     pub(in crate::boundary) fn shared_names(&self) -> SharedNames {
