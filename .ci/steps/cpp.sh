@@ -1,12 +1,12 @@
-# Tests the C++ header, the example, and exceptions of a C++ plugin with one compiler: `cpp.sh COMPILER`.
+# Tests the C++ header, the example, and failures of C++ plugins with one compiler: `cpp.sh COMPILER`.
 . .ci/steps/cpp-throws.sh
 compiler=$1
 need "$compiler"
 work=$(fresh "$TARGET/cpp/$compiler")
-compile() { # SOURCE NAME
-  "$compiler" -std=c++17 -O2 -shared -fPIC -I $include "${warnings[@]}" "$1" -o "$work/$2/lib$2.so"
+compile() { # SOURCE NAME FLAGS…
+  mkdir -p "$work/$2"
+  "$compiler" -std=c++17 -O2 -shared -fPIC -I $include "${warnings[@]}" "${@:3}" "$1" -o "$work/$2/lib$2.so"
 }
-mkdir "$work/cpp_pass" "$work/throws"
 
 # The header compiles alone, and all of it compiles without warnings when used.
 for standard in c++17 c++20; do
@@ -34,3 +34,41 @@ prints 'panics are caught' "$passdock" inspect "$work/cpp_pass/libcpp_pass.so"
 
 compile tests/plugins/cpp/throws.cpp throws
 check_throws "$work/throws"
+
+# The same plugin with and without exceptions: returned statuses are the same, but an error of the host can't be caught.
+compile tests/plugins/cpp/returns.cpp returns
+compile tests/plugins/cpp/returns.cpp aborts -fno-exceptions -fno-rtti
+for plugin in returns aborts; do
+  run=("$passdock" run tests/plugins/cpp/everything.ir --plugin "$work/$plugin/lib$plugin.so")
+  prints "error[pass-failed]: The op isn't liked." exits 1 "${run[@]}" --passes returns.transform.Fail
+  prints "function @main, op0 (onnx.Relu)" exits 1 "${run[@]}" --passes returns.transform.FailModule
+  "${run[@]}" --passes returns.transform.Nothing
+  echo 'module { fn @main(%x: f32[2]) -> (%y) opset("returns" = 1) { %y = returns.Op(%x) return %y } }' >"$work/op.ir"
+  prints "(returns.Op) is invalid: The op is never valid" \
+    "$passdock" run "$work/op.ir" --plugin "$work/$plugin/lib$plugin.so" --passes relax.transform.InferType
+done
+erase=(tests/plugins/cpp/everything.ir --passes returns.transform.Erase)
+reason="is used by op8 (return); replace the uses first"
+prints "error[pass-failed]: " exits 1 "$passdock" run "${erase[@]}" --plugin "$work/returns/libreturns.so"
+for said in "$reason" 'SIGABRT, `abort` was called'; do
+  prints "$said" exits 1 "$passdock" run "${erase[@]}" --plugin "$work/aborts/libaborts.so"
+done
+prints 'panics terminate the process' "$passdock" inspect "$work/aborts/libaborts.so"
+
+# The plugin with all functions, through the module. The macros are the only names that the module lacks.
+module=("$compiler" -std=c++20 -fPIC -DPASSDOCK_LOOPS= -I "$PWD/$include" "${warnings[@]}")
+if [[ $compiler != clang* ]]; then
+  (cd "$work" && "${module[@]}" -fmodules-ts -x c++ -c "$OLDPWD/$include/passdock.cppm" -o passdock.o)
+elif (($("$compiler" -dumpversion | cut -d. -f1) < 16)); then
+  echo "the module isn't tested: $compiler is older than 16"
+else
+  headers=$(printf '#include <%s>\\n' map memory optional string string_view vector)
+  sed "s|#include \"passdock.hpp\"|$headers#include \"passdock/cpp/macros.hpp\"\nimport passdock;|" \
+    tests/plugins/cpp/everything.cpp >"$work/imports.cpp"
+  "${module[@]}" --precompile $include/passdock.cppm -o "$work/passdock.pcm"
+  "${module[@]}" -fmodule-file=passdock="$work/passdock.pcm" -shared "$work/imports.cpp" "$work/passdock.pcm" \
+    -o "$work/libimports.so"
+  for pass in Function Module; do
+    "$passdock" run tests/plugins/cpp/everything.ir --plugin "$work/libimports.so" --passes everything.transform.$pass
+  done
+fi

@@ -24,6 +24,7 @@ lay_out() {
   cp "$built/passdock" "$root/bin"
   cp "$built"/libpassdock_{onnx_ops,relax,tir}.so "$root/lib/passdock/plugins"
   cp -r $include/. "$root/include"
+  cp -r plugin-api/abi/share/. "$root/share"
   cp LICENSE-APACHE LICENSE-MIT "$doc"
   cp examples/models/digits.onnx examples/models/digits_inputs.npy "$examples/models"
   cp examples/rules/erf_gelu.rules "$examples/rules"

@@ -10,7 +10,7 @@ use miniz_oxide::deflate::compress_to_vec;
 
 /// Paths in the repository, and the corresponding paths in the SDK's directory. Tests are left out, as in the SDK's
 /// packages.
-const PARTS: [(&str, &str); 10] = [
+const PARTS: [(&str, &str); 11] = [
     ("LICENSE-APACHE", "LICENSE-APACHE"),
     ("LICENSE-MIT", "LICENSE-MIT"),
     ("plugin-api/Cargo.toml", "Cargo.toml"),
@@ -18,6 +18,7 @@ const PARTS: [(&str, &str); 10] = [
     ("plugin-api/src", "src"),
     ("plugin-api/abi/Cargo.toml", "abi/Cargo.toml"),
     ("plugin-api/abi/include", "abi/include"),
+    ("plugin-api/abi/share", "abi/share"),
     ("plugin-api/abi/src", "abi/src"),
     ("plugin-share/Cargo.toml", "share/Cargo.toml"),
     ("plugin-share/src", "share/src"),

@@ -9,7 +9,7 @@
  * The parts in passdock/cpp, in reading order: base.hpp (ids, errors), attribute.hpp and describe.hpp
  * (descriptions of ops to create), read.hpp and function.hpp (functions), analysis.hpp (analyses that a
  * plugin defines), context.hpp (options, diagnostics, queries to op definitions), module.hpp,
- * definition.hpp (op definitions), plugin.hpp (instruments, PASSDOCK_PLUGIN).
+ * definition.hpp (op definitions), plugin.hpp (instruments), macros.hpp (PASSDOCK_PLUGIN).
  *
  * THE RULES are those of passdock.h. In C++:
  *
@@ -25,9 +25,14 @@
  *             a `constant_spec` points to it.
  *  Errors     A call that returns a status other than OK throws `passdock::error` with the host's
  *             message and the status. A call that throws has changed nothing.
+ *             To fail without an exception, a pass returns `cx.fail(op, "...")`, and an op definition
+ *             `call.reject("...")`: both return a passdock_status, which goes to the host.
  *  Unwinding  No exception leaves a function of the plugin's table. A passdock::error is the failure of
  *             the pass, instrument or definition. Any other std::exception is reported as a panic with
  *             its `what()`. A destructor that throws terminates the process, as usual in C++.
+ *             With -fno-exceptions, an error that would be thrown ends the process: its message is
+ *             printed to standard error, and std::abort is called. Where a status other than OK is
+ *             expected, call the C function.
  *  Threads    No object may be used on two threads at once. The host may call a pass with
  *             `thread_safe = true`, and op definitions, on several threads. Their authors must
  *             synchronize shared data.

@@ -280,7 +280,7 @@ void module_pass(passdock::module &m, passdock::context &cx) {
     m.remove_function("made");
     expect(said([&] { m.snapshot("made"); }).find("@made") != std::string::npos, "an unknown name is reported");
     expect(said([&] { m.snapshot("nobody"); }) == "the module has no function `@nobody`", "and an unknown name of a snapshot");
-    expect(said([&] { m.snapshot(m.find("nobody")); }).find("No name") == 0, "and an absent symbol");
+    expect(said([&] { m.snapshot(m.find("nobody")); }).find("the module has no function of the name") == 0, "and an absent symbol");
     expect(status_of([&] { m.edit(m.intern("gone")); }) == PASSDOCK_STATUS_NOT_FOUND, "a missing function is an error");
     m.run_pass(cx, "everything.transform.Nothing");
 }

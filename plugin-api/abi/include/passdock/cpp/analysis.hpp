@@ -5,7 +5,7 @@
 #include "function.hpp"
 
 namespace passdock {
-inline namespace v1_0 {
+inline namespace PASSDOCK_CPP_VERSION {
 
 /* An analysis that the host caches for the current state of a function, including for later passes of this
  * plugin: `own_analysis<costs>("costs", compute_costs).of(f)`.
@@ -57,7 +57,7 @@ private:
     T (*make_)(const function_view &);
 };
 
-} // namespace v1_0
+} // namespace PASSDOCK_CPP_VERSION
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_ANALYSIS_HPP */

@@ -5,14 +5,14 @@
 #include "base.hpp"
 
 namespace passdock {
-inline namespace v1_0 {
+inline namespace PASSDOCK_CPP_VERSION {
 namespace detail {
 
 /* Returns the symbol of a string, and interns the string if it is new. */
 inline symbol_id intern(const passdock_host *host, const passdock_symbols *symbols,
                         std::string_view text) {
     symbol_id made(PASSDOCK_CPP_CALL(host->symbols, intern)(symbols, str(text)));
-    if (!made) throw error("invalid name: too long or not UTF-8", PASSDOCK_STATUS_INVALID);
+    if (!made) PASSDOCK_CPP_THROW("invalid name: too long or not UTF-8", PASSDOCK_STATUS_INVALID);
     return made;
 }
 
@@ -144,11 +144,11 @@ public:
     template <class T>
     T get() const {
         if (is<T>()) return detail::attr_traits<T>::one(*view_, record_);
-        if (view_ == nullptr) throw error("missing attribute");
+        if (view_ == nullptr) PASSDOCK_CPP_THROW("missing attribute");
         auto name = text(PASSDOCK_CPP_CALL(host_->symbols, text)(view_->symbols, record_.name));
-        throw error("invalid attribute `" + std::string(name) + "`: expected " +
-                    detail::attr_kind_name(detail::attr_traits<T>::kind) + ", found " +
-                    detail::attr_kind_name(record_.kind));
+        PASSDOCK_CPP_THROW("invalid attribute `" + std::string(name) + "`: expected " +
+                           detail::attr_kind_name(detail::attr_traits<T>::kind) + ", found " +
+                           detail::attr_kind_name(record_.kind));
     }
 
 private:
@@ -237,7 +237,7 @@ private:
     std::vector<uint32_t> ids_;
 };
 
-} // namespace v1_0
+} // namespace PASSDOCK_CPP_VERSION
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_ATTRIBUTE_HPP */

@@ -4,12 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -18,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../passdock.h"
+#include "macros.hpp"
 
 /* Returns a function of a host table. Throws if the host is too old to have it. */
 #define PASSDOCK_CPP_CALL(table, name)                                                             \
@@ -28,10 +31,7 @@ namespace passdock {
 /* Plugins that were built with different versions of this header may be in one process, so their inline
  * functions must have different names. For the same reason no inline function here has a static
  * variable. */
-inline namespace v1_0 {
-
-static_assert(PASSDOCK_ABI_MAJOR == 1 && PASSDOCK_ABI_MINOR == 0,
-              "the namespace contains the ABI version: rename it in all of passdock/cpp");
+inline namespace PASSDOCK_CPP_VERSION {
 
 /* The id of one kind of entity. It is false if it is NONE. */
 template <class Kind>
@@ -113,6 +113,14 @@ struct stopped {};
 
 namespace detail {
 
+#if !PASSDOCK_CPP_EXCEPTIONS
+/* Ends the process with the message of an error. */
+[[noreturn]] inline void die(const error &why) {
+    std::fprintf(stderr, "%s\n", why.what());
+    std::abort();
+}
+#endif
+
 /* Returns a function of a table. Throws an error UNSUPPORTED if the table doesn't have it. */
 template <auto Function, class Table>
 auto reached(const Table *table, const char *name) {
@@ -121,8 +129,8 @@ auto reached(const Table *table, const char *name) {
         size_t end = static_cast<size_t>(member - reinterpret_cast<const char *>(table)) + sizeof(void *);
         if (end <= table->struct_size && table->*Function != nullptr) return table->*Function;
     }
-    throw error("the host is too old for the plugin: it has no function `" + std::string(name) + "`",
-                PASSDOCK_STATUS_UNSUPPORTED);
+    PASSDOCK_CPP_THROW("the host is too old for the plugin: it has no function `" + std::string(name) + "`",
+                       PASSDOCK_STATUS_UNSUPPORTED);
 }
 
 /* Throws the message of `last_error` if the status isn't OK. */
@@ -131,7 +139,7 @@ void check(const Table *table, const Handle *handle, passdock_status status) {
     if (status == PASSDOCK_OK) return;
     std::string message(text(PASSDOCK_CPP_CALL(table, last_error)(handle)));
     if (message.empty()) message = "the host returned status " + std::to_string(status);
-    throw error(message, status);
+    PASSDOCK_CPP_THROW(message, status);
 }
 
 /* Converts ids to the numbers of the C ABI. */
@@ -237,7 +245,7 @@ inline std::vector<passdock_dim> dims(const std::vector<int64_t> &shape) {
     return made;
 }
 
-} // namespace v1_0
+} // namespace PASSDOCK_CPP_VERSION
 } // namespace passdock
 
 template <class Kind>

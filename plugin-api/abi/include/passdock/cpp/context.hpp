@@ -6,7 +6,7 @@
 #include "function.hpp"
 
 namespace passdock {
-inline namespace v1_0 {
+inline namespace PASSDOCK_CPP_VERSION {
 
 /* The value of an option or config field. Valid as long as the context. */
 class setting {
@@ -47,7 +47,7 @@ private:
                                       "passdock::setting, or a std::vector, std::map or std::optional of these");
     };
     void want(bool is, const char *what) const {
-        if (!is) throw error("invalid value for `" + name_ + "`: expected " + what, PASSDOCK_STATUS_INVALID);
+        if (!is) PASSDOCK_CPP_THROW("invalid value for `" + name_ + "`: expected " + what, PASSDOCK_STATUS_INVALID);
     }
 
     passdock_setting value_{};
@@ -281,6 +281,19 @@ public:
         }));
     }
 
+    /* Emits the reason why the pass fails, and returns the status that it returns: `return cx.fail(op, "...")`.
+     * `op` may be NONE. `function` is its function, if the pass runs on a module. */
+    passdock_status fail(op_id op, std::string_view message,
+                         symbol_id function = symbol_id(PASSDOCK_SYMBOL_EMPTY)) {
+        passdock_diagnostic reason = PASSDOCK_DIAGNOSTIC_INIT;
+        reason.flags = PASSDOCK_DIAGNOSTIC_REASON;
+        reason.op = op.raw;
+        reason.function = function.raw;
+        reason.message = str(message);
+        check(PASSDOCK_CPP_CALL(api(), emit)(handle_, &reason));
+        return PASSDOCK_STATUS_FAILED;
+    }
+
     /* ---- Rewriting */
 
     /* Applies rules, the text of a `.rules` file, to a function until a fixed point. */
@@ -351,7 +364,8 @@ private:
     template <class T>
     T read(passdock_status status, const passdock_setting &value, const char *what, std::string name) const {
         if (status == PASSDOCK_STATUS_NOT_FOUND) {
-            throw error(std::string("unknown ") + what + " `" + name + "`; declare it in PASSDOCK_PLUGIN", status);
+            PASSDOCK_CPP_THROW(std::string("unknown ") + what + " `" + name + "`; declare it in PASSDOCK_PLUGIN",
+                               status);
         }
         check(status);
         return setting(value, std::move(name)).get<T>();
@@ -376,7 +390,7 @@ private:
     passdock_context *handle_;
 };
 
-} // namespace v1_0
+} // namespace PASSDOCK_CPP_VERSION
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_CONTEXT_HPP */

@@ -7,13 +7,13 @@
 #include "read.hpp"
 
 namespace passdock {
-inline namespace v1_0 {
+inline namespace PASSDOCK_CPP_VERSION {
 
 /* A call of an op definition: the op, read-only, and the results. Valid until the definition returns.
  *
- * To reject, a definition throws an `error` with the reason. In `evaluate`: there is no result. In
- * `infer`: the op is invalid. In `supports`: the target doesn't support the op. Any other exception is
- * reported as a bug of the definition. */
+ * To reject, a definition throws an `error` with the reason, or returns `reject("...")`. In `evaluate`:
+ * there is no result. In `infer`: the op is invalid. In `supports`: the target doesn't support the op. Any
+ * other exception is reported as a bug of the definition. */
 class op_call {
 public:
     op_call(const passdock_host *host, passdock_op_call *handle, passdock_function_ref function, op_id op)
@@ -23,6 +23,12 @@ public:
     const passdock_definition_api *api() const { return host_->definitions; }
     /* Throws the host's message if a call on this handle didn't return OK. */
     void check(passdock_status status) const { detail::check(api(), handle_, status); }
+
+    /* Rejects the op and returns the status that the definition returns. */
+    passdock_status reject(std::string_view reason) {
+        PASSDOCK_CPP_CALL(api(), reject)(handle_, str(reason));
+        return PASSDOCK_STATUS_REJECTED;
+    }
 
     const function_view &function() const { return function_; }
     op_id op() const { return op_; }
@@ -116,7 +122,30 @@ private:
  * The host calls its functions on any thread, and on several threads at the same time. */
 class op_definition {
 public:
-    using callback = void (*)(op_call &);
+    /* A function or a lambda without captures, which takes an `op_call &` and returns nothing or a
+     * passdock_status. */
+    class callback {
+    public:
+        callback() = default;
+        template <class Function, class = std::enable_if_t<std::is_invocable_v<Function, op_call &>>>
+        callback(Function function) {
+            if constexpr (std::is_void_v<std::invoke_result_t<Function, op_call &>>) {
+                silent_ = function;
+            } else {
+                checked_ = function;
+            }
+        }
+        explicit operator bool() const { return silent_ != nullptr || checked_ != nullptr; }
+        passdock_status operator()(op_call &call) const {
+            if (checked_ != nullptr) return checked_(call);
+            silent_(call);
+            return PASSDOCK_OK;
+        }
+
+    private:
+        void (*silent_)(op_call &) = nullptr;
+        passdock_status (*checked_)(op_call &) = nullptr;
+    };
 
     /* Sets the minimum and maximum number of operands; UINT32_MAX: no limit. */
     op_definition &operands(uint32_t least, uint32_t most) {
@@ -172,7 +201,7 @@ public:
         return *this;
     }
     /* Sets the function that decides whether one of these targets supports the op. If the target
-     * doesn't, it throws an `error` with the reason. */
+     * doesn't, it rejects with the reason. */
     op_definition &supports(std::vector<std::string> targets, callback function) {
         targets_ = std::move(targets);
         supports_ = function;
@@ -192,11 +221,10 @@ private:
     uint64_t traits_ = 0;
     std::vector<attr_line> attrs_;
     std::vector<std::string> targets_;
-    callback infer_ = nullptr, evaluate_ = nullptr, decompose_ = nullptr;
-    callback layout_ = nullptr, alter_layout_ = nullptr, supports_ = nullptr;
+    callback infer_, evaluate_, decompose_, layout_, alter_layout_, supports_;
 };
 
-} // namespace v1_0
+} // namespace PASSDOCK_CPP_VERSION
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_DEFINITION_HPP */

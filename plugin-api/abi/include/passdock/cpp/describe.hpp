@@ -7,7 +7,7 @@
 #include "attribute.hpp"
 
 namespace passdock {
-inline namespace v1_0 {
+inline namespace PASSDOCK_CPP_VERSION {
 
 /* A type to intern. Its fields are those of passdock_type. */
 struct type_spec {
@@ -222,7 +222,7 @@ struct constant_spec {
     bool splat = false;           /* `data` is one element that fills the shape */
 };
 
-} // namespace v1_0
+} // namespace PASSDOCK_CPP_VERSION
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_DESCRIBE_HPP */

@@ -5,7 +5,7 @@
 #include "read.hpp"
 
 namespace passdock {
-inline namespace v1_0 {
+inline namespace PASSDOCK_CPP_VERSION {
 
 /* A function to read and edit. An edit succeeds, or changes nothing and throws the host's
  * message. The status is REJECTED if it would break an invariant of the IR; this error may be caught. */
@@ -175,7 +175,7 @@ public:
         const function_view &from = source != nullptr ? *source : *this;
         std::vector<value_id> own = from.args(region);
         if (own.size() != args.size()) {
-            throw error("`clone_region` expects one value per argument of the region", PASSDOCK_STATUS_INVALID);
+            PASSDOCK_CPP_THROW("`clone_region` expects one value per argument of the region", PASSDOCK_STATUS_INVALID);
         }
         std::vector<uint32_t> results(from.operand_count(from.terminator(region)));
         std::vector<passdock_capture> all;
@@ -209,7 +209,7 @@ public:
     void set_results(region_id region, const std::vector<value_id> &values, std::vector<port> ports = {}) {
         if (ports.empty()) ports.resize(values.size());
         if (ports.size() != values.size()) {
-            throw error("`set_results` expects one port per value, or none", PASSDOCK_STATUS_INVALID);
+            PASSDOCK_CPP_THROW("`set_results` expects one port per value, or none", PASSDOCK_STATUS_INVALID);
         }
         std::vector<uint32_t> raw = detail::raw(values);
         std::vector<passdock_port_desc> descs = port::described(ports);
@@ -242,7 +242,7 @@ private:
     }
 };
 
-} // namespace v1_0
+} // namespace PASSDOCK_CPP_VERSION
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_FUNCTION_HPP */

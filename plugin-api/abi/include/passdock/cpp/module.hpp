@@ -6,7 +6,7 @@
 #include "function.hpp"
 
 namespace passdock {
-inline namespace v1_0 {
+inline namespace PASSDOCK_CPP_VERSION {
 
 /* A read-only snapshot of a function. The destructor releases it. It must be destroyed before the
  * function that received the module returns. */
@@ -79,7 +79,7 @@ protected:
     symbol_id named(std::string_view name) const {
         symbol_id found = find(name);
         if (!found) {
-            throw error("the module has no function `@" + std::string(name) + "`", PASSDOCK_STATUS_NOT_FOUND);
+            PASSDOCK_CPP_THROW("the module has no function `@" + std::string(name) + "`", PASSDOCK_STATUS_NOT_FOUND);
         }
         return found;
     }
@@ -127,7 +127,7 @@ public:
     }
 };
 
-} // namespace v1_0
+} // namespace PASSDOCK_CPP_VERSION
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_MODULE_HPP */

@@ -1,14 +1,15 @@
-/* A plugin's table and manifest, and the guard that catches exceptions. Part of passdock.hpp, which has
+/* A plugin's table, and the guard that catches exceptions. Part of passdock.hpp, which has
  * the rules. */
 #ifndef PASSDOCK_CPP_PLUGIN_HPP
 #define PASSDOCK_CPP_PLUGIN_HPP
 
 #include "analysis.hpp"
 #include "definition.hpp"
+#include "macros.hpp"
 #include "module.hpp"
 
 namespace passdock {
-inline namespace v1_0 {
+inline namespace PASSDOCK_CPP_VERSION {
 
 /* The pass that an instrument is called for. Valid until the function returns. */
 class pass_info {
@@ -49,22 +50,40 @@ public:
 
 namespace detail {
 
-/* Runs `body`, and passes an exception to `report`, which returns the status. A passdock::error is a
- * failure. Any other exception is a bug, which the ABI calls a panic. */
-template <class Body, class Report>
-passdock_status guarded(Body &&body, Report &&report) noexcept {
-    try {
+/* Calls `body` and returns its status; OK if it returns nothing. */
+template <class Body>
+passdock_status status_of(Body &body) {
+    if constexpr (std::is_void_v<decltype(body())>) {
         body();
         return PASSDOCK_OK;
+    } else {
+        static_assert(std::is_same_v<decltype(body()), passdock_status>,
+                      "a pass and a function of a definition return nothing or a passdock_status");
+        return body();
+    }
+}
+
+/* Runs `body` and returns its status. Passes an exception to `report`, which returns the status. A
+ * passdock::error is a failure. Any other exception is a bug, which the ABI calls a panic. */
+template <class Body, class Report>
+passdock_status guarded(Body &&body, Report &&report) noexcept {
+#if PASSDOCK_CPP_EXCEPTIONS
+    try {
+        return status_of(body);
     } catch (const stopped &) {
         return PASSDOCK_STATUS_FAILED;
     } catch (const error &thrown) {
-        return report(thrown, thrown.status() == PASSDOCK_STATUS_CONFIG ? PASSDOCK_STATUS_CONFIG : PASSDOCK_STATUS_FAILED);
+        bool config = thrown.status() == PASSDOCK_STATUS_CONFIG;
+        return report(thrown, config ? PASSDOCK_STATUS_CONFIG : PASSDOCK_STATUS_FAILED);
     } catch (const std::exception &thrown) {
         return report(thrown, PASSDOCK_STATUS_PANICKED);
     } catch (...) {
         return report("exception of a type other than std::exception", PASSDOCK_STATUS_PANICKED);
     }
+#else
+    static_cast<void>(report);
+    return status_of(body);
+#endif
 }
 
 /* Reports the reason of a failure to the context. */
@@ -156,9 +175,9 @@ passdock_status run_function(const passdock_host *host, void *state, passdock_co
             if constexpr (std::is_invocable_v<Pass, function &, context &, const module_view *>) {
                 std::optional<module_view> m;
                 if (module_ref != nullptr) m.emplace(host, *module_ref);
-                it->part(f, cx, m ? &*m : nullptr);
+                return it->part(f, cx, m ? &*m : nullptr);
             } else {
-                it->part(f, cx);
+                return it->part(f, cx);
             }
         },
         report_failure(host, handle));
@@ -170,9 +189,9 @@ passdock_status run_module(const passdock_host *host, void *state, passdock_cont
     auto it = static_cast<const state_with<Pass> *>(state);
     return guarded(
         [&] {
-            module m(host, *ref);
+            class module m(host, *ref); /* a line that starts with `module` declares a module */
             context cx(host, handle);
-            it->part(m, cx);
+            return it->part(m, cx);
         },
         report_failure(host, handle));
 }
@@ -255,7 +274,7 @@ passdock_status call_op_function(const passdock_host *host, void *state, passdoc
     return guarded(
         [&] {
             op_call call(host, handle, *ref, op_id(op));
-            (it->part.*Which)(call);
+            return (it->part.*Which)(call);
         },
         report_rejection(host, handle));
 }
@@ -318,12 +337,12 @@ public:
         entry.traits = kept.traits_;
         entry.state = bind(op_functions{kept.infer_, kept.evaluate_, kept.decompose_, kept.layout_,
                                       kept.alter_layout_, kept.supports_});
-        if (kept.infer_ != nullptr) entry.infer = detail::call_op_function<&op_functions::infer>;
-        if (kept.evaluate_ != nullptr) entry.evaluate = detail::call_op_function<&op_functions::evaluate>;
-        if (kept.decompose_ != nullptr) entry.decompose = detail::call_op_function<&op_functions::decompose>;
-        if (kept.layout_ != nullptr) entry.layout = detail::call_op_function<&op_functions::layout>;
-        if (kept.alter_layout_ != nullptr) entry.alter_layout = detail::call_op_function<&op_functions::alter_layout>;
-        if (kept.supports_ != nullptr) entry.supports = detail::call_op_function<&op_functions::supports>;
+        if (kept.infer_) entry.infer = detail::call_op_function<&op_functions::infer>;
+        if (kept.evaluate_) entry.evaluate = detail::call_op_function<&op_functions::evaluate>;
+        if (kept.decompose_) entry.decompose = detail::call_op_function<&op_functions::decompose>;
+        if (kept.layout_) entry.layout = detail::call_op_function<&op_functions::layout>;
+        if (kept.alter_layout_) entry.alter_layout = detail::call_op_function<&op_functions::alter_layout>;
+        if (kept.supports_) entry.supports = detail::call_op_function<&op_functions::supports>;
         auto &targets = targets_.emplace_back();
         for (const std::string &target : kept.targets_) targets.push_back(str(target));
         entry.targets = targets.data();
@@ -374,11 +393,11 @@ private:
     static passdock_str copy(const char *reason) noexcept { return passdock_text(reason); }
     /* Returns a copy that is never freed: the host may read it as long as the library is loaded. */
     static passdock_str copy(const std::exception &why) noexcept {
-        try {
-            return str(*new std::string(why.what()));
-        } catch (...) {
-            return passdock_text("out of memory");
-        }
+        const size_t size = std::strlen(why.what());
+        char *kept = new (std::nothrow) char[size + 1];
+        if (kept == nullptr) return passdock_text("out of memory");
+        std::memcpy(kept, why.what(), size + 1);
+        return {kept, size};
     }
     template <class Part>
     void *bind(Part part) {
@@ -421,72 +440,7 @@ private:
     std::deque<std::vector<passdock_bytes>> strings_;
 };
 
-} // namespace v1_0
+} // namespace PASSDOCK_CPP_VERSION
 } // namespace passdock
-
-/* Defines the plugin: its name, its version, and its parts, each in parentheses, without separators.
- *
- *   (function_pass, FUNCTION, "NAME", LEVEL, LINES)
- *   (prim_function_pass, FUNCTION, "NAME", LEVEL, LINES)
- *   (module_pass, FUNCTION, "NAME", LEVEL, LINES)
- *   (sequential, "NAME", LEVEL, CHILDREN, LINES)
- *   (config, "KEY", FIELDS)
- *   (instrument, CLASS, "NAME", LINES)
- *   (op, "NAME", SINCE, DEFINITION)
- *   (op_extension, "NAME", SINCE, DEFINITION)
- *
- * FUNCTION is `void f(passdock::function &, passdock::context &)`, for a module pass
- * `void f(passdock::module &, passdock::context &)`, or a callable object with these arguments. A function
- * pass may take a third argument, `const passdock::module_view *`: the module before the pass, or null. CLASS
- * is derived from passdock::instrument, and DEFINITION is a passdock::op_definition. The other arguments are
- * those of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG, PASSDOCK_INSTRUMENT, PASSDOCK_OP and
- * PASSDOCK_OP_EXTENSION in passdock/manifest.h.
- *
- * Use the macro in one file of a plugin, outside of any namespace. */
-#define PASSDOCK_PLUGIN(name, version, parts)                                                      \
-    PASSDOCK_MANIFEST_OF(name, version, "unwind", PASSDOCK_CPP_JOIN(PASSDOCK_CPP_SAYS_A parts, _END)); \
-    const passdock_plugin *passdock_plugin_v1(const passdock_host *host, passdock_attach *attach) {  \
-        /* Static in a function that isn't inline, so that each plugin has one. */                    \
-        static passdock::plugin_table &plugin = *new passdock::plugin_table;                       \
-        static_cast<void>(host);                                                                   \
-        return plugin.attach(attach, [](passdock::plugin_table &table) {                           \
-            PASSDOCK_CPP_JOIN(PASSDOCK_CPP_HAS_A parts, _END)                                      \
-        });                                                                                        \
-    }                                                                                              \
-    static_assert(true, "a semicolon follows")
-
-/* Iterates over the parts: A expands the first part and puts B before the rest, B does the same with A. The
- * last one becomes A_END or B_END, which expand to nothing. */
-#define PASSDOCK_CPP_JOIN(a, b) PASSDOCK_CPP_JOIN_OF(a, b)
-#define PASSDOCK_CPP_JOIN_OF(a, b) a##b
-#define PASSDOCK_CPP_SAYS_A(kind, ...) PASSDOCK_CPP_SAYS_##kind(__VA_ARGS__) PASSDOCK_CPP_SAYS_B
-#define PASSDOCK_CPP_SAYS_B(kind, ...) PASSDOCK_CPP_SAYS_##kind(__VA_ARGS__) PASSDOCK_CPP_SAYS_A
-#define PASSDOCK_CPP_SAYS_A_END
-#define PASSDOCK_CPP_SAYS_B_END
-#define PASSDOCK_CPP_HAS_A(kind, ...) PASSDOCK_CPP_HAS_##kind(__VA_ARGS__); PASSDOCK_CPP_HAS_B
-#define PASSDOCK_CPP_HAS_B(kind, ...) PASSDOCK_CPP_HAS_##kind(__VA_ARGS__); PASSDOCK_CPP_HAS_A
-#define PASSDOCK_CPP_HAS_A_END
-#define PASSDOCK_CPP_HAS_B_END
-
-/* The manifest text and the table entry of each kind of part. */
-#define PASSDOCK_CPP_SAYS_function_pass(function, name, level, lines) PASSDOCK_PASS(name, "function", level, lines)
-#define PASSDOCK_CPP_SAYS_prim_function_pass(function, name, level, lines)                         \
-    PASSDOCK_PASS(name, "prim_function", level, lines)
-#define PASSDOCK_CPP_SAYS_module_pass(function, name, level, lines) PASSDOCK_PASS(name, "module", level, lines)
-#define PASSDOCK_CPP_SAYS_sequential(name, level, children, lines)                                 \
-    PASSDOCK_SEQUENTIAL(name, level, children, lines)
-#define PASSDOCK_CPP_SAYS_config(key, fields) PASSDOCK_CONFIG(key, fields)
-#define PASSDOCK_CPP_SAYS_instrument(type, name, lines) PASSDOCK_INSTRUMENT(name, lines)
-#define PASSDOCK_CPP_SAYS_op(name, since, ...) PASSDOCK_OP(name, since)
-#define PASSDOCK_CPP_SAYS_op_extension(name, since, ...) PASSDOCK_OP_EXTENSION(name, since)
-#define PASSDOCK_CPP_HAS_function_pass(function, name, level, lines) table.function_pass(name, function)
-#define PASSDOCK_CPP_HAS_prim_function_pass(function, name, level, lines)                          \
-    table.function_pass(name, function, PASSDOCK_PASS_PRIM_FUNCTION)
-#define PASSDOCK_CPP_HAS_module_pass(function, name, level, lines) table.module_pass(name, function)
-#define PASSDOCK_CPP_HAS_sequential(name, level, children, lines) static_cast<void>(table)
-#define PASSDOCK_CPP_HAS_config(key, fields) static_cast<void>(table)
-#define PASSDOCK_CPP_HAS_instrument(type, name, lines) table.instrument_of<type>(name)
-#define PASSDOCK_CPP_HAS_op(name, since, ...) table.op(name, since, __VA_ARGS__)
-#define PASSDOCK_CPP_HAS_op_extension(name, since, ...) table.op(name, since, __VA_ARGS__)
 
 #endif /* PASSDOCK_CPP_PLUGIN_HPP */

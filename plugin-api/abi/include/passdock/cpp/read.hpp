@@ -6,7 +6,7 @@
 #include "describe.hpp"
 
 namespace passdock {
-inline namespace v1_0 {
+inline namespace PASSDOCK_CPP_VERSION {
 
 /* Ops in program order, as of the time of the call: the function may be edited during the iteration. Ops
  * that are created meanwhile aren't visited, and erased ones are skipped. */
@@ -391,7 +391,7 @@ inline type_spec function_view::spec(type_id id) const {
     return made;
 }
 
-} // namespace v1_0
+} // namespace PASSDOCK_CPP_VERSION
 } // namespace passdock
 
 #endif /* PASSDOCK_CPP_READ_HPP */

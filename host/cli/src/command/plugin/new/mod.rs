@@ -46,8 +46,9 @@ const RUST: [(&str, &str); 8] = [
 const C_SOURCE: &str = template!("c/plugin.c");
 const CPP_SOURCE: &str = template!("cpp/plugin.cpp");
 /// The files of a C or C++ plugin except its source, and their templates.
-const C: [(&str, &str); 7] = [
+const C: [(&str, &str); 8] = [
     ("Makefile", template!("c/Makefile")),
+    ("CMakeLists.txt", template!("c/CMakeLists.txt")),
     ("tests/after.ir", template!("c/after.ir")),
     ("pipeline.toml", template!("both/pipeline.toml")),
     ("model.ir", template!("both/model.ir")),
@@ -137,6 +138,11 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
         ("@CC@", either("CXX", "CC")),
         ("@CFLAGS@", either("CXXFLAGS", "CFLAGS")),
         ("@compiler@", either("c++", "cc")),
+        ("@language@", either("CXX", "C")),
+        (
+            "@mingw@",
+            either("x86_64-w64-mingw32-g++", "x86_64-w64-mingw32-gcc"),
+        ),
         ("@standard@", either("-std=c++17", "-std=c11")),
         ("@note@\n", either(CPP_NOTE, "")),
     ];
@@ -155,9 +161,12 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
     let vendored = sdk.into_iter().filter_map(|(path, text)| match language {
         Language::Rust => Some((format!("vendor/passdock-plugin-api/{path}"), text)),
         Language::C | Language::Cpp => {
-            let target = path.strip_prefix("abi/include/");
-            let target = target.map(|path| format!("include/{path}"));
-            let target = target.or_else(|| path.starts_with("LICENSE").then(|| path.clone()));
+            // The directory is a prefix, as of an installation.
+            let target = path.strip_prefix("abi/").filter(|path| {
+                let parts = ["include/", "share/"];
+                parts.iter().any(|part| path.starts_with(part))
+            });
+            let target = target.or_else(|| path.starts_with("LICENSE").then_some(path.as_str()));
             Some((format!("vendor/passdock/{}", target?), text))
         }
     });
