@@ -8,11 +8,11 @@ compile() { # SOURCE NAME FLAGS…
   "$compiler" -std=c++17 -O2 -shared -fPIC -I $include "${warnings[@]}" "${@:3}" "$1" -o "$work/$2/lib$2.so"
 }
 
-# The header compiles alone, and all of it compiles without warnings when used.
+# The header compiles alone, and all of it compiles without warnings when used. The example and the throwing plugin are
+# built as C++17 below.
+"$compiler" -std=c++17 -fsyntax-only -x c++ -I $include "${warnings[@]}" $include/passdock.hpp
 for standard in c++17 c++20; do
-  for source in $include/passdock.hpp examples/cpp-pass/cpp_pass.cpp tests/plugins/cpp/{everything,throws}.cpp; do
-    "$compiler" -std=$standard -fsyntax-only -x c++ -I $include "${warnings[@]}" "$source"
-  done
+  "$compiler" -std=$standard -fsyntax-only -I $include "${warnings[@]}" tests/plugins/cpp/everything.cpp
 done
 
 # The example's pass, with its option, its config key and its instrument.

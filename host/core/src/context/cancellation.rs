@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # Ok::<(), passdock::PassError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct CancellationToken(Arc<AtomicBool>);
+pub struct CancellationToken(pub(super) Arc<AtomicBool>);
 
 impl CancellationToken {
     /// Creates a token that isn't cancelled.

@@ -16,6 +16,7 @@ mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 pub use builder::ContextBuilder;
@@ -127,7 +128,8 @@ impl PassContext {
 
     /// Whether runs in the context are cancelled.
     pub fn is_cancelled(&self) -> bool {
-        self.0.cancellation.is_cancelled()
+        // Directly, because each step asks.
+        self.0.cancellation.0.load(Ordering::Relaxed)
     }
 
     /// Returns the failures of destructors of plugin-owned data: of instruments and cached analyses.

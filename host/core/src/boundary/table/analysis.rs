@@ -98,7 +98,9 @@ impl Drop for Foreign {
             let plugin = cached_by.and_then(|cached_by| cached_by.plugin.as_deref());
             let entered = cached_by.map(|_| Callee::new(CallKind::Pass, pass, plugin).enter());
             // SAFETY: the plugin's destructor and data, called once. Libraries aren't unloaded.
-            let failure = ending::free(|context| unsafe { drop(HOST.load(Ordering::Relaxed), context, self.data) });
+            let failure = ending::free(|context| unsafe {
+                drop(HOST.load(Ordering::Relaxed), context, self.data)
+            });
             if let Some(entered) = entered {
                 entered.leave();
             }

@@ -11,9 +11,9 @@ use crate::prepare::{Prepared, Request};
 /// Maximum number of passes listed in a warning.
 const NAMES: usize = 3;
 
-/// Returns a warning for each such plugin, unless the request lists passes. Plugins with a requested instrument, with only
-/// op definitions, or that another plugin requires are in use. Plugins in directories count only with a built-in pipeline,
-/// and not in directories that provide passes it lists, which contain the standard plugins.
+/// Returns a warning for each such plugin, unless the request lists passes. Plugins with a requested instrument, with
+/// only op definitions, or that another plugin requires are in use. Plugins in directories count only with a built-in
+/// pipeline, and not in directories that provide passes it lists, which contain the standard plugins.
 pub(in crate::pipeline) fn warnings(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
     if !request.passes.is_empty() || request.resumes {
         return Vec::new();
