@@ -71,7 +71,8 @@ fn required_plugin_must_be_registered_in_a_fitting_version() {
                 format!("{requirement}, {version:?}: runs\n")
             }
             Err(error) => {
-                let lines = error.message.replace(": ", ":\n  ").replace("; ", ";\n  ");
+                let lines = error.message.replace(": ", ":\n  ");
+                let lines = lines.replace("; ", ";\n  ").replace(", not", ",\n  not");
                 format!("{requirement}, {version:?}: {lines}\n")
             }
         }
@@ -89,12 +90,15 @@ fn required_plugin_must_be_registered_in_a_fitting_version() {
           requires plugin `gone >= 1.2`, but plugin `gone` (built in) has version `1.1.9`;
           use another version of one of them
         gone >= 1.2, Some("1.2"): cannot load plugin `acme` (built in):
-          requires plugin `gone >= 1.2`, but plugin `gone` (built in) has version `1.2`, not a semantic one such as `1.2.0`;
+          requires plugin `gone >= 1.2`, but plugin `gone` (built in) has version `1.2`,
+          not a semantic one such as `1.2.0`;
           use a release of it that has such a version, or remove the versions from the requirement
         gone >= 1.2, Some(""): cannot load plugin `acme` (built in):
-          requires plugin `gone >= 1.2`, but plugin `gone` (built in) has version ``, not a semantic one such as `1.2.0`;
+          requires plugin `gone >= 1.2`, but plugin `gone` (built in) has version ``,
+          not a semantic one such as `1.2.0`;
           use a release of it that has such a version, or remove the versions from the requirement
-    "#]].assert_eq(&results.concat());
+    "#]]
+    .assert_eq(&results.concat());
 }
 
 #[test]
