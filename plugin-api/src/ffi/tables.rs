@@ -37,41 +37,48 @@ unsafe impl Sync for Tables {}
 static ALL: AtomicPtr<Tables> = AtomicPtr::new(ptr::null_mut());
 
 impl Tables {
-    /// Returns the tables of a host.
+    /// Returns the tables of a host, and reads them at the first call.
     ///
     /// # Safety
     /// `host` and its tables conform to the ABI and live for the rest of the process.
     #[inline]
     pub unsafe fn of(host: *const abi::Host) -> &'static Tables {
-        // SAFETY: the list contains only tables, which are never freed.
-        match unsafe { ALL.load(Ordering::Acquire).as_ref() } {
-            Some(last) if last.host == host => last,
+        match Tables::find(host) {
+            Some(tables) => tables,
             // SAFETY: the caller guarantees a valid host.
-            _ => unsafe { Tables::find_or_read(host) },
+            None => unsafe { Tables::read(host) },
         }
+    }
+
+    /// Returns the tables of a host that the library has seen.
+    #[inline]
+    fn find(host: *const abi::Host) -> Option<&'static Tables> {
+        let mut next: *const Tables = ALL.load(Ordering::Acquire);
+        // SAFETY: the list contains only tables, which are never freed.
+        while let Some(tables) = unsafe { next.as_ref() } {
+            if tables.host == host {
+                return Some(tables);
+            }
+            next = tables.next;
+        }
+        None
     }
 
     /// # Safety
     /// See [`Tables::of`].
     #[cold]
-    unsafe fn find_or_read(host: *const abi::Host) -> &'static Tables {
+    unsafe fn read(host: *const abi::Host) -> &'static Tables {
         static WRITER: Mutex<()> = Mutex::new(());
         let _writer = WRITER.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = ALL.load(Ordering::Acquire);
-        let mut next: *const Tables = last;
-        // SAFETY: the list contains only tables, which are never freed.
-        while let Some(tables) = unsafe { next.as_ref() } {
-            if tables.host == host {
-                return tables;
-            }
-            next = tables.next;
+        if let Some(tables) = Tables::find(host) {
+            return tables;
         }
         // SAFETY: the caller guarantees valid tables; `prefix` reads only the part that both sides support.
         let new = Box::new(unsafe {
             let table = prefix(host);
             Tables {
                 host,
-                next: last,
+                next: ALL.load(Ordering::Acquire),
                 host_name: text(table.name),
                 host_version: text(table.version),
                 symbols: prefix(table.symbols),

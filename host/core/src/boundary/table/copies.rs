@@ -3,6 +3,7 @@
 use passdock_abi as abi;
 use passdock_abi::{Capture, CloneDesc, OpId, Opset, RegionId, SymbolId, TypeId, ValueId};
 use passdock_ir::{CloneOps, CloneRegion, Edit, EditFailure, Function};
+use rustc_hash::FxHashMap;
 
 use super::describe;
 use crate::boundary::session::gate::Session;
@@ -71,9 +72,11 @@ fn copy_region(
     let terminator = holder.terminator(region);
     let count = terminator.map_or(0, |op| holder.operands(op).len());
     check_capacity("the region to copy yields", count, desc.result_count)?;
+    let replacements = captures.iter();
+    let replacements = replacements.map(|capture| (capture.value, capture.replacement));
+    let replacements: FxHashMap<ValueId, ValueId> = replacements.collect();
     let replacement = |arg: ValueId| {
-        let capture = captures.iter().find(|capture| capture.value == arg);
-        capture.map(|capture| capture.replacement).ok_or_else(|| {
+        replacements.get(&arg).copied().ok_or_else(|| {
             let message = format!("argument {arg} of {region} has no replacement in `captures`");
             EditFailure::invalid(message)
         })
