@@ -153,7 +153,7 @@ impl PluginSpec {
         instruments: &[],
     };
 
-    /// Whether the plugin uses the loop level: it says so, or has a pass on prim functions.
+    /// Whether the plugin uses the loop level: it declares that, or has a pass on prim functions.
     pub(crate) const fn uses_loops(&self) -> bool {
         let mut pass = 0;
         while pass < self.passes.len() {
