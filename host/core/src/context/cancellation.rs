@@ -31,9 +31,4 @@ impl CancellationToken {
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
-
-    /// Whether the runs are cancelled.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }

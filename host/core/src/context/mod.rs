@@ -128,7 +128,6 @@ impl PassContext {
 
     /// Whether runs in the context are cancelled.
     pub fn is_cancelled(&self) -> bool {
-        // Directly, because each step asks.
         self.0.cancellation.0.load(Ordering::Relaxed)
     }
 
