@@ -70,7 +70,6 @@ static passdock_status pass(const passdock_host *host, void *state, passdock_con
     status = host->functions->type_from(f.handle, source.handle, 99, &type);
     say(host, context, status, host->functions->last_error(f.handle));
     if (!host->functions->names_function(f.handle, main_)) return PASSDOCK_STATUS_FAILED;
-    if (host->functions->names_function(f.handle, PASSDOCK_SYMBOL_CALL)) return PASSDOCK_STATUS_FAILED;
     if (host->functions->names_function(f.handle, PASSDOCK_NONE)) return PASSDOCK_STATUS_FAILED;
 
     outline.function = main_;

@@ -109,10 +109,10 @@ impl Symbols {
             .is_some_and(|cell| cell.may_name_function.load(Ordering::Relaxed))
     }
 
-    /// Records that a function has this name. Removing the function doesn't clear the flag: other states of the module
-    /// may still contain it.
+    /// Records that a function has this name, so that ops of this name call it. The IR's own ops, such as `if`, call no
+    /// function. Removing the function doesn't clear the flag: other states of the module may still contain it.
     pub(crate) fn name_function(&self, id: SymbolId) {
-        if let Some(cell) = self.cell(id) {
+        if let Some(cell) = self.cell(id).filter(|_| id >= symbol::FIRST) {
             cell.may_name_function.store(true, Ordering::Relaxed);
         }
     }

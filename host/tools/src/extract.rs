@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::queries::{
-    FunctionResult, callee, function_results, operands_inside, set_results, unused_constants,
+    FunctionResult, function_results, operands_inside, set_results, unused_constants,
 };
 
 /// The values at which a part begins and ends, by name.
@@ -262,7 +262,7 @@ fn drop_uncalled(module: &mut Module, main: SymbolId) {
             continue;
         };
         if called.insert(name) {
-            stack.extend(f.walk(f.body()).filter_map(|op| callee(f, op)));
+            stack.extend(f.walk(f.body()).map(|op| f.op(op).name));
         }
     }
     module.retain(|f| called.contains(&f.name()));

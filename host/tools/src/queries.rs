@@ -1,6 +1,6 @@
 //! Queries about functions that several tools use.
 
-use passdock_abi::{ConstId, LocId, LocKind, OpId, SymbolId, TypeId, Value, ValueId, symbol};
+use passdock_abi::{ConstId, LocId, LocKind, OpId, SymbolId, TypeId, Value, ValueId};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{Edit, Function};
 
@@ -11,16 +11,6 @@ pub(crate) fn unused_constants(f: &Function) -> Vec<ConstId> {
         value.is_some_and(|v| v.flags & Value::KIND == Value::CONST && v.use_count == 0)
     });
     unused.map(|(id, _)| id).collect()
-}
-
-/// Returns the name of the function that an op would call: the attribute of a `call`, otherwise the op's own name. The
-/// module may have no such function.
-pub(crate) fn callee(f: &Function, op: OpId) -> Option<SymbolId> {
-    let name = f.op(op).name;
-    if name != symbol::CALL {
-        return Some(name);
-    }
-    f.symbols().find(f.callee_name(op)?)
 }
 
 /// Returns the names of the ONNX nodes at a location.

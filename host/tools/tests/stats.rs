@@ -379,7 +379,7 @@ module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %0 = local.Twice(%x) : f32[2]
     %1 = local.Twice(%0) : f32[2]
-    %2 = call @local.Once(%1) : f32[2]
+    %2 = local.Once(%1) : f32[2]
     %3 = onnx.Neg(%2) : f32[2]
     return %3
   }
@@ -411,10 +411,9 @@ module {
             ops.total: 11
             ops.inlined: 16
             ops.kinds:
-              {"count":3,"domain":"local","nested":0,"op":"local.Once","provider":"function"}
+              {"count":4,"domain":"local","nested":0,"op":"local.Once","provider":"function"}
               {"count":3,"domain":"","nested":0,"op":"onnx.Relu","provider":"onnx"}
               {"count":2,"domain":"local","nested":0,"op":"local.Twice","provider":"function"}
-              {"count":1,"domain":null,"nested":0,"op":"call","provider":"ir"}
               {"count":1,"domain":"local","nested":0,"op":"local.Never","provider":"function"}
               {"count":1,"domain":"","nested":0,"op":"onnx.Neg","provider":"onnx"}
             functions:

@@ -94,34 +94,28 @@ pub mod symbol {
     pub const RETURN: SymbolId = SymbolId(1);
     /// `yield`
     pub const YIELD: SymbolId = SymbolId(2);
-    /// `call`
-    pub const CALL: SymbolId = SymbolId(3);
     /// `if`
-    pub const IF: SymbolId = SymbolId(4);
+    pub const IF: SymbolId = SymbolId(3);
     /// `for`
-    pub const FOR: SymbolId = SymbolId(5);
+    pub const FOR: SymbolId = SymbolId(4);
     /// `while`
-    pub const WHILE: SymbolId = SymbolId(6);
+    pub const WHILE: SymbolId = SymbolId(5);
     /// `tuple`
-    pub const TUPLE: SymbolId = SymbolId(7);
+    pub const TUPLE: SymbolId = SymbolId(6);
     /// `tuple_get`
-    pub const TUPLE_GET: SymbolId = SymbolId(8);
-    /// `callee`
-    pub const CALLEE: SymbolId = SymbolId(9);
+    pub const TUPLE_GET: SymbolId = SymbolId(7);
     /// `index`
-    pub const INDEX: SymbolId = SymbolId(10);
+    pub const INDEX: SymbolId = SymbolId(8);
     /// The strings of these symbols by id, from 0, without gaps.
     pub const WELL_KNOWN: &[&str] = &[
         "",
         "return",
         "yield",
-        "call",
         "if",
         "for",
         "while",
         "tuple",
         "tuple_get",
-        "callee",
         "index",
     ];
     /// The first symbol that differs between modules. Those between the last well-known one and this are
@@ -1579,11 +1573,10 @@ pub struct FunctionApi {
 /// An op calls the function of its name, for example "acme.Block". Operand i is parameter i of the function,
 /// result i is the value that its body returns at position i. An attribute of the op sets the attribute parameter
 /// of that name. These are ONNX's calls of local functions, whether the model, `create_function` or `outline`
-/// created the function.
+/// created the function. `type_from` converts types of the callee to types of the caller.
 ///
-/// A function whose name has no domain ("block"), or a loop-level function, is called by an op `call`, whose
-/// attribute `callee` is the name. ONNX files can't represent such a call. `type_from` converts types of the
-/// callee to types of the caller.
+/// ONNX files can't represent a call of a function whose name has no domain ("block"), or of a loop-level
+/// function.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ModuleApi {
@@ -2226,25 +2219,20 @@ pub struct OpEffects {
     pub effects: u64,
 }
 
-/// A name that the function uses.
+/// A name of ops that the function has. An op with the name of a function of the module calls it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NameUse {
-    /// The name of the ops, or of the function that they call.
+    /// The name.
     pub name: SymbolId,
     /// The number of ops with this name.
     pub count: u32,
     /// The first of these ops in program order.
     pub first: OpId,
-    /// PASSDOCK_NAME_CALLEE.
-    pub flags: u32,
-    /// Traits as in passdock_op_effects; 0 for a callee.
+    /// reserved: 0.
+    pub reserved: u32,
+    /// Traits as in passdock_op_effects.
     pub traits: u64,
-}
-
-impl NameUse {
-    /// The name is a callee: the value of the attribute `callee`, not the name of an op.
-    pub const CALLEE: u32 = 1;
 }
 
 /// Frees the data of a plugin's analysis. The host calls it exactly once for each `put`, on any thread, during a

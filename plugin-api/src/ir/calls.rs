@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use passdock_abi::{
-    symbol, FunctionEntry, FunctionKind, NameUse, OpId, Position, Status, SymbolId, ValueId,
-};
+use passdock_abi::{FunctionEntry, NameUse, OpId, Position, Status, SymbolId, ValueId};
 
 use super::builder::OpBuilder;
 use super::module::Module;
@@ -38,9 +36,7 @@ impl Module<'_> {
             let mut callees: Vec<usize> = names
                 .filter_map(|used| indices.get(&used.name).copied())
                 .collect();
-            // A function may be called in both ways.
             callees.sort_unstable();
-            callees.dedup();
             for &callee in &callees {
                 functions[callee].callers.push(caller);
             }
@@ -50,7 +46,7 @@ impl Module<'_> {
     }
 }
 
-/// The call graph of a module: calls by ops with a function's name, or by a `callee` attribute.
+/// The call graph of a module.
 ///
 /// # Examples
 ///
@@ -104,7 +100,7 @@ impl CallGraph {
         self.listed(function, |one| &one.callers[..])
     }
 
-    /// Returns the names that a function uses: of its ops, and of its `callee` attributes.
+    /// Returns the names of a function's ops.
     pub fn names(&self, function: SymbolId) -> &[NameUse] {
         match self.indices.get(&function) {
             Some(at) => &self.functions[*at].names,
@@ -124,23 +120,19 @@ impl CallGraph {
 }
 
 impl Function {
-    /// Returns the function of the module that an op calls: for a `call` the function of its `callee`, for another op
-    /// the function with the op's name. `None` if the current module has no such function. If an operator has the same
-    /// name, the op is ambiguous ([`OpTraits::is_ambiguous`](crate::OpTraits::is_ambiguous)).
+    /// Returns the function of the module that an op calls: the one with the op's name. `None` if the current module has
+    /// no such function. If an operator has the same name, the op is ambiguous
+    /// ([`OpTraits::is_ambiguous`](crate::OpTraits::is_ambiguous)).
     #[track_caller]
     pub fn callee(&self, op: OpId) -> Option<SymbolId> {
-        let name = match self.symbol(op) {
-            symbol::CALL => self.find_symbol(self.string(op, symbol::CALLEE)?)?,
-            name => name,
-        };
-        Some(name).filter(|name| self.raw_names_function(*name) == Some(1))
+        Some(self.symbol(op)).filter(|name| self.raw_names_function(*name) == Some(1))
     }
 
     /// Creates a call of another function of the module. It has a result for each result of the function, whose types
     /// are left to inference (`relax.transform.InferType`).
     ///
-    /// The call is an op with the function's name, as in ONNX. For a function whose name has no domain, and for a
-    /// loop-level function, it is a `call`, which ONNX files can't represent.
+    /// The call is an op with the function's name, as in ONNX. ONNX files can't represent a call of a function whose name
+    /// has no domain, or of a loop-level function.
     ///
     /// Trailing operands may be missing, and [`ValueId::NONE`] omits one. Attribute parameters are attributes of the
     /// call: [`Function::set_attr`].
@@ -187,40 +179,9 @@ impl Function {
             let message = format!("{} is not a value of the calling function", bad);
             return Err(EditError::new(Status::STALE, message, None));
         }
-        let name = callee.function_name();
-        let call = match callee.kind() == FunctionKind::GRAPH && has_domain(name) {
-            true => OpBuilder::new(name),
-            false => OpBuilder::new(symbol::CALL).attr(symbol::CALLEE, name),
-        };
-        let call = call
+        let call = OpBuilder::new(callee.function_name())
             .operands(operands.iter().copied())
             .untyped_results(callee.ports(callee.body()).len());
         self.create_op(call, at)
-    }
-}
-
-/// Whether a canonical name has a domain: a period outside of quotes.
-fn has_domain(name: &str) -> bool {
-    let (mut quoted, mut escaped) = (false, false);
-    for c in name.chars() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => quoted = !quoted,
-            '.' if !quoted => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::has_domain;
-
-    #[test]
-    fn unquoted_dot_ends_domain() {
-        assert!(has_domain("acme.Block") && has_domain("\"onnx\".Relu"));
-        assert!(!has_domain("block") && !has_domain("\"A.\\\"B\""));
     }
 }

@@ -143,18 +143,13 @@ impl Effects<'_> {
     }
 }
 
-/// The distinct names of ops and of called functions, in the order of their first use.
+/// The distinct names of ops, in the order of their first use.
 #[derive(Clone)]
 pub struct Names<'f>(Records<'f, NameUse>);
 
 impl Names<'_> {
-    /// Returns the names of ops and of callees, which [`NameUse::flags`] distinguishes.
+    /// Returns the names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = NameUse> + '_ {
         self.0.clone()
-    }
-
-    /// Returns the names of ops.
-    pub fn of_ops(&self) -> impl Iterator<Item = NameUse> + '_ {
-        self.iter().filter(|used| used.flags & NameUse::CALLEE == 0)
     }
 }

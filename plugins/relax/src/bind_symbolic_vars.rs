@@ -28,7 +28,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::record::NameUse;
 
 use crate::shared::call_graph::{callees_first, entries, unknown};
 
@@ -145,13 +144,7 @@ fn bind_called(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     // Callers before callees, because a callee may pass its sizes on.
     for name in callees_first(&graph, |_| true).0.into_iter().rev() {
         let callers: Vec<SymbolId> = graph.callers(name).collect();
-        // A function that is called through an attribute may be called with any sizes.
-        let by_attr = |used: &NameUse| used.name == name && used.flags & NameUse::CALLEE != 0;
-        let mut names = callers.iter().flat_map(|&caller| graph.names(caller));
-        if callers.is_empty()
-            || names.any(by_attr)
-            || m.snapshot(name)?.kind() != FunctionKind::GRAPH
-        {
+        if callers.is_empty() || m.snapshot(name)?.kind() != FunctionKind::GRAPH {
             continue;
         }
         let called = m.snapshot(name)?;

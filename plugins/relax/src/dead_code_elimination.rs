@@ -35,7 +35,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::Constant;
 
 use crate::shared::call_graph::optimized_functions;
-use crate::shared::purity::{Purity, callee_or_name};
+use crate::shared::purity::Purity;
 
 options! {
     /// Options of DeadCodeElimination.
@@ -71,7 +71,7 @@ fn erase_dead_ops(f: &mut Function, purity: &Purity) -> PassResult {
 fn ops_with_effects(f: &Function, purity: &Purity) -> Result<HashSet<OpId>, EditError> {
     let impure = purity.impure_names(f)?;
     let mut kept = HashSet::new();
-    let is_impure = |&op: &OpId| impure.contains(&callee_or_name(f, op));
+    let is_impure = |&op: &OpId| impure.contains(&f.symbol(op));
     for op in f.iter().filter(is_impure) {
         let mut holder = Some(op);
         while let Some(op) = holder.filter(|&op| kept.insert(op)) {

@@ -244,7 +244,7 @@ fn instrument_failure_is_replayed_with_the_instrument() {
     let bench = Bench::new();
     let model = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) {
-    %0 = call(%x) {callee = "helper"} : f32[2]
+    %0 = helper(%x) : f32[2]
     return %0
   }
   fn @helper(%x: f32[2]) -> (%y: f32[2]) {

@@ -1,6 +1,6 @@
 //! The side effects of ops.
 
-use passdock_abi::{self as abi, NameUse, OpEffects, OpEntry, OpId};
+use passdock_abi::{self as abi, OpEffects, OpEntry, OpId};
 use passdock_ir::Function;
 use rustc_hash::FxHashMap;
 
@@ -25,9 +25,7 @@ impl FunctionAnalysis for EffectAnalysis {
     const NAME: &'static str = abi::ANALYSIS_EFFECTS;
 
     fn compute(f: &Function, operators: &Operators<'_>) -> EffectAnalysis {
-        let names = get::<NameAnalysis>(f, operators)
-            .iter()
-            .filter(|used| used.flags & NameUse::CALLEE == 0);
+        let names = get::<NameAnalysis>(f, operators).iter();
         let by_name: FxHashMap<_, _> = names.map(|used| (used.name, used.traits)).collect();
         let nothing = OpEffects {
             traits: 0,

@@ -1,9 +1,11 @@
-//! The names that a function uses: those of its ops, and those of its callees.
+//! The names of a function's ops.
 //!
 //! Even a long function uses few names. With them, a pass checks whether an op occurs, which functions are called, or
 //! whether there are effects, without a walk over all ops.
 
-use passdock_abi::{self as abi, NameUse, OpEntry, OpId, SymbolId, symbol};
+use std::collections::hash_map::Entry;
+
+use passdock_abi::{self as abi, NameUse, OpEntry, SymbolId, symbol};
 use passdock_ir::Function;
 use rustc_hash::FxHashMap;
 
@@ -24,43 +26,25 @@ impl FunctionAnalysis for NameAnalysis {
     const NAME: &'static str = abi::ANALYSIS_NAMES;
 
     fn compute(f: &Function, operators: &Operators<'_>) -> NameAnalysis {
-        let mut names = NameCounts::default();
+        let mut uses: Vec<NameUse> = Vec::new();
+        let mut indices: FxHashMap<SymbolId, usize> = FxHashMap::default();
         for op in f.walk(f.body()) {
-            let record = f.op(op);
-            names.count(record.name, 0, op, |name| traits(f, operators, name));
-            if record.attrs.len > 0
-                && let Some(callee) = f.callee_name(op)
-                && let Some(callee) = f.symbols().find(callee)
-            {
-                names.count(callee, NameUse::CALLEE, op, |_| 0);
+            let name = f.op(op).name;
+            match indices.entry(name) {
+                Entry::Occupied(index) => uses[*index.get()].count += 1,
+                Entry::Vacant(new) => {
+                    new.insert(uses.len());
+                    uses.push(NameUse {
+                        name,
+                        count: 1,
+                        first: op,
+                        reserved: 0,
+                        traits: traits(f, operators, name),
+                    });
+                }
             }
         }
-        NameAnalysis(names.uses)
-    }
-}
-
-/// The used names, with their indices by name and flags.
-#[derive(Default)]
-struct NameCounts {
-    uses: Vec<NameUse>,
-    indices: FxHashMap<(SymbolId, u32), usize>,
-}
-
-impl NameCounts {
-    /// Counts a use of a name by an op.
-    #[inline(always)]
-    fn count(&mut self, name: SymbolId, flags: u32, op: OpId, traits: impl Fn(SymbolId) -> u64) {
-        let index = *self.indices.entry((name, flags)).or_insert_with(|| {
-            self.uses.push(NameUse {
-                name,
-                count: 0,
-                first: op,
-                flags,
-                traits: traits(name),
-            });
-            self.uses.len() - 1
-        });
-        self.uses[index].count += 1;
+        NameAnalysis(uses)
     }
 }
 

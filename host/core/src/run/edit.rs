@@ -55,7 +55,7 @@ pub fn edit_module(
     let edited = boundary::edit_module(module, &ContextFrame::watching(&cx), body);
     match edited.map_err(|failure| leaf::failure_error(*failure, None))? {
         Some(after) => {
-            verify::changed(module, &after, cx.verify())?;
+            verify::changed(module, &after, cx.verify(), || cx.registry().op_defs())?;
             Ok(after)
         }
         None => Ok(module.clone()),

@@ -329,7 +329,7 @@ impl Run<'_> {
         let verify = self.cx.verify();
         if !after.is_same(before) {
             self.done.changed();
-            verify::changed(before, &after, verify)?;
+            verify::changed(before, &after, verify, || self.cx.registry().op_defs())?;
             compact(before, &mut after);
         } else if matches!(verify, Verify::All) {
             verify::all(&after)?;

@@ -6,12 +6,14 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 pub(crate) use interface::{check_function, check_module};
-use passdock_abi::SymbolId;
+use passdock_abi::{OpId, SymbolId};
 use passdock_crash::caught;
 use passdock_diagnostic::excerpt::{self, Part};
 use passdock_diagnostic::suggest;
 use passdock_ir::verify::interface::same_interface;
 use passdock_ir::{Function, Module, text, verify};
+use passdock_loader::OpDefs;
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, PassError};
@@ -46,25 +48,59 @@ pub(crate) fn same_input(before: &str, module: &Module, name: &str) -> Result<()
 
 /// Verifies the changed functions of `after`, or all functions.
 ///
-/// All are verified, too, if a function was removed or changed its interface: unchanged callers may have become
-/// invalid.
-pub(crate) fn changed(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
-    match when {
-        Verify::Off => Ok(()),
-        when => guarded(None, || verify_changes(before, after, when)),
+/// All are verified, too, if a function changed its interface: unchanged callers may have become invalid. A removed
+/// function may have no callers left, unless an operator of `defs` has its name.
+pub(crate) fn changed(
+    before: &Module,
+    after: &Module,
+    when: Verify,
+    defs: impl FnOnce() -> Arc<OpDefs>,
+) -> Result<(), PassError> {
+    if when == Verify::Off {
+        return Ok(());
     }
+    guarded(None, || {
+        verify_changes(before, after, when)?;
+        let removed = before
+            .names()
+            .filter(|name| after.function(*name).is_none());
+        let removed: FxHashSet<SymbolId> = removed.collect();
+        match removed.is_empty() {
+            true => Ok(()),
+            false => has_no_callers(after, removed, &defs()),
+        }
+    })
 }
 
 fn verify_changes(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
-    let removed = before.names().any(|name| after.function(name).is_none());
     let mut changed = after.changed_since(before);
     let mut is_other =
         || changed.any(|(_, new, old)| old.is_some_and(|old| !same_interface(old, new)));
-    if when == Verify::All || removed || is_other() {
+    if when == Verify::All || is_other() {
         return all(after);
     }
     let mut changed = after.changed_since(before);
     changed.try_for_each(|(name, function, _)| one(after, name, function))
+}
+
+/// Returns an error if an op calls a function that was removed.
+fn has_no_callers(
+    module: &Module,
+    mut removed: FxHashSet<SymbolId>,
+    defs: &OpDefs,
+) -> Result<(), PassError> {
+    let is_operator = |name: &SymbolId| defs.first_version(module.symbols().text(*name)).is_some();
+    removed.retain(|name| !is_operator(name));
+    for f in module.functions() {
+        let mut ops = f.walk(f.body());
+        if let Some(op) = ops.find(|op| removed.contains(&f.op(*op).name)) {
+            let called = f.text(f.op(op).name);
+            let message = format!("{op} calls `@{called}`, which was removed");
+            return Err(violation_error(module, f, op, &message)
+                .help("replace the calls of a function before removing it"));
+        }
+    }
+    Ok(())
 }
 
 /// Verifies all functions of a module.
@@ -106,34 +142,33 @@ fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassE
     let Some((first, rest)) = violations.split_first() else {
         return Ok(());
     };
-    let mut error = PassError::new(ErrorKind::Verify, &first.message);
-    let text = module.text_source().map(Arc::as_ref);
-    // Printing a line of broken IR may fail, too.
-    let shown = guarded(Some(function), || {
-        let seen = RefCell::default();
-        Ok(excerpt::excerpt(
-            function,
-            first.op,
-            Part::WHOLE,
-            text,
-            &seen,
-        ))
-    });
-    if let Ok(shown) = shown {
-        error.point_at(shown, "");
-    }
-    error.function = Some(first.function.clone());
+    let mut error = violation_error(module, function, first.op, &first.message);
     error.notes = rest
         .iter()
         .take(MAX_SHOWN - 1)
         .map(|v| v.message.clone())
         .collect();
     if rest.len() >= MAX_SHOWN {
-        error
-            .notes
-            .push(format!("and {} more", rest.len() + 1 - MAX_SHOWN));
+        let more = format!("and {} more", rest.len() + 1 - MAX_SHOWN);
+        error.notes.push(more);
     }
     Err(error)
+}
+
+/// Returns an error that shows an op.
+fn violation_error(module: &Module, f: &Function, op: OpId, message: &str) -> PassError {
+    let mut error = PassError::new(ErrorKind::Verify, message);
+    let text = module.text_source().map(Arc::as_ref);
+    // Printing a line of broken IR may fail, too.
+    let shown = guarded(Some(f), || {
+        let seen = RefCell::default();
+        Ok(excerpt::excerpt(f, op, Part::WHOLE, text, &seen))
+    });
+    if let Ok(shown) = shown {
+        error.point_at(shown, "");
+    }
+    error.function = Some(f.text(f.name()).to_owned());
+    error
 }
 
 /// Runs `look` on IR that may be broken in ways that no edit allows, and turns a panic into an error. A plugin that

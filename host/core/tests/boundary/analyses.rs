@@ -322,7 +322,7 @@ fn call_graph_has_named_and_explicit_calls() {
         "module {
           fn @main(%x) -> (%y) {
             %0 = local.f(%x)
-            %1 = call @local.g(%0)
+            %1 = local.g(%0)
             return %1
           }
           fn @local.f(%x) -> (%y) { %0 = local.g(%x) %1 = local.g(%0) return %1 }
@@ -431,7 +431,7 @@ fn check(f: &Function) -> PassResult {
                 .all(|value| liveness.last_use(*value) == last.get(value).copied())
         );
     }
-    for used in names.of_ops() {
+    for used in names.iter() {
         assert_eq!(counts.remove(f.text(used.name)), Some(used.count));
     }
     assert!(counts.is_empty());

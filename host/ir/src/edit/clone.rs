@@ -484,7 +484,7 @@ mod tests {
         yield %a
       }
       region else_branch -> (%b) {
-        %0 = call @other(%x, %scale) : f32[n,2]
+        %0 = other(%x, %scale) : f32[n,2]
         yield %0
       }
     return %y

@@ -2,15 +2,13 @@
 
 use passdock_abi::{
     AttrKind, ConstId, FunctionKind, OpId, Port, RegionId, SymbolId, TypeId, TypeKind, ValueId,
-    symbol,
 };
 use rustc_hash::FxHashSet;
 
-use super::{AttrData, NewAttr, NewOp, NewPort};
+use super::{NewOp, NewPort};
 use crate::error::{Edit, invalid, reject};
 use crate::function::Function;
 use crate::function::transfer::Transfer;
-use crate::name::OpName;
 
 impl Function {
     /// Sorts ops in program order.
@@ -108,28 +106,19 @@ impl Function {
     ///
     /// The function is named `name`, which no function of the module may have, and has this function's opsets. Its
     /// parameters are the values that the ops use and don't define, in order of their first use. Constants without
-    /// other uses move into the function. Its results are the ops' results that have uses outside. The call is an op
-    /// with the function's name, or a `call` if that name has no domain. The ops keep their locations; the call has
-    /// none.
+    /// other uses move into the function. Its results are the ops' results that have uses outside. The ops keep
+    /// their locations; the call has none.
     ///
     /// # Errors
     /// If the ops are in different regions, include a terminator or refer to attribute parameters; if an op between
     /// them depends on one and is needed by another; if no result is used outside; or if this isn't a graph function.
     pub fn outline(&mut self, ops: &[OpId], name: SymbolId) -> Edit<OutlinedOps> {
         let plan = self.plan_outline(ops)?;
-        let has_domain = OpName::parse(self.text(name)).is_some_and(|name| name.domain.is_some());
-        let symbols = self.symbols.clone();
-        let callee = [NewAttr {
-            name: symbol::CALLEE,
-            value: AttrData::String(symbols.text(name).as_bytes()),
-            param: false,
-        }];
         let types: Vec<TypeId> = plan.outputs.iter().map(|&v| self.value(v).ty).collect();
         let call = NewOp {
             operands: &plan.inputs,
             result_types: &types,
-            attrs: if has_domain { &[] } else { &callee },
-            ..NewOp::new(if has_domain { name } else { symbol::CALL })
+            ..NewOp::new(name)
         };
         self.check_new(&call, plan.region, plan.before)?;
         let function = self.outlined(&plan, name);

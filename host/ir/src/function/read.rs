@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use passdock_abi::{
-    Attr, AttrKind, ConstId, Constant, DType, Loc, LocId, Op, OpId, Port, Range, Region, RegionId,
-    SymbolId, Type, TypeId, Use, UseId, Value, ValueId, symbol,
+    Attr, ConstId, Constant, DType, Loc, LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId,
+    Type, TypeId, Use, UseId, Value, ValueId, symbol,
 };
 
 use super::Function;
@@ -244,13 +244,6 @@ impl Function {
     /// Returns an attribute of an op, or of the function if `op` is NONE.
     pub fn attr(&self, op: OpId, name: SymbolId) -> Option<&Attr> {
         self.attrs(op).iter().find(|attr| attr.name == name)
-    }
-
-    /// Returns the name of the callee from the attribute of a `call`; `None` if the op has no such attribute.
-    pub fn callee_name(&self, op: OpId) -> Option<&str> {
-        let attr = self.attr(op, symbol::CALLEE)?;
-        let is_text = attr.kind == AttrKind::STRING;
-        std::str::from_utf8(is_text.then(|| self.bytes_in(attr.list))?).ok()
     }
 
     /// Returns the ids in a range of the id pool.

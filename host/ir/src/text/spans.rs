@@ -41,7 +41,6 @@ impl OpSpans {
         at = find(line, at, |byte| matches!(byte, b'(' | b'{' | b' '));
         spans.name = name..at;
         match &line[spans.name.clone()] {
-            "call" => at = find(line, at, |byte| byte == b'('),
             "return" | "yield" => {
                 let end = find(line, at, |byte| matches!(byte, b';' | b'}' | b'('));
                 // A word with brackets after the operands is a clause: `loc("…")`.
@@ -158,15 +157,6 @@ mod tests {
                 results  %0 | %"a, = (b:0"
                 operands %x | %"w(1)" | _
                 attrs    pads: pads = [1, 2] | k,=: "k,=" = "}, x""#]],
-        );
-        check(
-            r#"%y = call @f(%x) {a = 1}"#,
-            expect![[r#"
-                %y = call @f(%x)
-                name     call
-                results  %y
-                operands %x
-                attrs    a: a = 1"#]],
         );
         check(
             r#"return %x, %y loc("r") ; the end"#,

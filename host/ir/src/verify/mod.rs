@@ -45,7 +45,6 @@
 //!
 //! of a module
 //! - `module`: functions use the module's symbol table and are stored under their names.
-//! - `calls`: the callee of a `call` is a function of the module.
 
 mod attrs;
 mod constants;
@@ -59,7 +58,7 @@ mod uses;
 use std::fmt;
 use std::sync::Arc;
 
-use passdock_abi::{Op, OpId, SymbolId, symbol};
+use passdock_abi::{OpId, SymbolId};
 
 use crate::function::Function;
 use crate::module::Module;
@@ -109,7 +108,6 @@ invariants! {
     Attributes "attributes"
     Constants "constants"
     Module "module"
-    Calls "calls"
 }
 
 /// A violated invariant.
@@ -178,8 +176,6 @@ pub fn verify_in(
         let message =
             "the module has this function under another name or with another symbol table";
         checker.report(Invariant::Module, OpId::NONE, message.to_owned());
-    } else {
-        checker.calls(module);
     }
     checker.finish()
 }
@@ -233,27 +229,5 @@ impl<'f> Checker<'f> {
 
     fn is_symbol_or_none(&self, id: SymbolId) -> bool {
         id.is_none() || self.is_symbol(id)
-    }
-
-    /// Checks the callees of `call`s, if no other invariant is violated.
-    fn calls(&mut self, module: &Module) {
-        let f = self.f;
-        for (at, record) in f.ops.iter().enumerate() {
-            if record.name != symbol::CALL || record.flags & Op::DEAD != 0 {
-                continue;
-            }
-            let op = OpId(at as u32);
-            let message = match f.callee_name(op) {
-                None => format!(
-                    "{} needs an attribute `callee` with the name of a function",
-                    f.describe_op(op)
-                ),
-                Some(name) if module.function_named(name).is_none() => {
-                    format!("{} calls unknown function `@{name}`", f.describe_op(op))
-                }
-                Some(_) => continue,
-            };
-            self.report(Invariant::Calls, op, message);
-        }
     }
 }

@@ -120,7 +120,7 @@ fn body(ty: &str, count: usize, is_main: bool, random: &mut Rng) -> String {
                     "    %k{at} = const {dtype}[] {number:?}\n    %x{at} = onnx.Mul(%x{a}, %k{at}) : {annotation}\n"
                 )
             }
-            (1, _) if is_main => format!("    %x{at} = call @other(%x{a}, %x{b}) : {annotation}\n"),
+            (1, _) if is_main => format!("    %x{at} = other(%x{a}, %x{b}) : {annotation}\n"),
             (2, _) if is_main => format!(
                 "    %x{at} = onnx.If(%c) {{then_branch = region, else_branch = region}} : {annotation}\n      \
                  region then_branch -> (%t{at}: {ty}) {{ %t{at} = onnx.{}(%x{a}) : {ty} yield %t{at} }}\n      \

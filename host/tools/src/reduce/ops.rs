@@ -5,7 +5,7 @@ use passdock_ir::edit::NewPort;
 use passdock_ir::{ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashSet;
 
-use crate::queries::{callee, function_results, set_results, unused_constants};
+use crate::queries::{function_results, set_results, unused_constants};
 
 /// The replacement of a removed op's results.
 #[derive(Clone, Copy)]
@@ -186,6 +186,6 @@ pub(super) fn attrs(f: &Function) -> Vec<(OpId, SymbolId)> {
 /// Returns the names of all callees. A function with callers can't change its parameters.
 pub(super) fn called(module: &Module) -> FxHashSet<SymbolId> {
     let functions = module.functions();
-    let callees = functions.flat_map(|f| f.walk(f.body()).filter_map(move |op| callee(f, op)));
+    let callees = functions.flat_map(|f| f.walk(f.body()).map(move |op| f.op(op).name));
     callees.collect()
 }

@@ -5,7 +5,6 @@ use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
 use super::{FunctionKind, FunctionStats, Stats, interface};
-use crate::queries::callee;
 
 /// Adds each function to the statistics, and counts calls.
 pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats) {
@@ -57,8 +56,8 @@ impl Calls {
     fn new(f: &Function, positions: &FxHashMap<SymbolId, usize>) -> Calls {
         let mut own_ops = 0;
         let mut callees: FxHashMap<usize, u64> = FxHashMap::default();
-        for (op, _) in f.ops() {
-            match callee(f, op).and_then(|name| positions.get(&name)) {
+        for (_, op) in f.ops() {
+            match positions.get(&op.name) {
                 Some(&callee) => *callees.entry(callee).or_default() += 1,
                 None => own_ops += 1,
             }

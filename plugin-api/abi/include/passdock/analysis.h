@@ -42,17 +42,14 @@ typedef struct passdock_op_effects {
     uint64_t effects;
 } passdock_op_effects;
 
-/* A name that the function uses. */
+/* A name of ops that the function has. An op with the name of a function of the module calls it. */
 typedef struct passdock_name_use {
-    passdock_symbol_id name; /* the name of the ops, or of the function that they call */
+    passdock_symbol_id name; /* the name */
     uint32_t count;          /* the number of ops with this name */
     passdock_op_id first;    /* the first of these ops in program order */
-    uint32_t flags;          /* PASSDOCK_NAME_CALLEE */
-    uint64_t traits;         /* traits as in passdock_op_effects; 0 for a callee */
+    uint32_t reserved;
+    uint64_t traits; /* traits as in passdock_op_effects */
 } passdock_name_use;
-
-/* The name is a callee: the value of the attribute `callee`, not the name of an op. */
-#define PASSDOCK_NAME_CALLEE 1u
 
 /* Frees the data of a plugin's analysis. The host calls it exactly once for each `put`, on any
  * thread, during a call or after the pass. It may call no function of the host except `emit` of

@@ -224,11 +224,11 @@ typedef struct passdock_function_api {
  * An op calls the function of its name, for example "acme.Block". Operand i is parameter i of
  * the function, result i is the value that its body returns at position i. An attribute of the
  * op sets the attribute parameter of that name. These are ONNX's calls of local functions,
- * whether the model, `create_function` or `outline` created the function.
+ * whether the model, `create_function` or `outline` created the function. `type_from` converts
+ * types of the callee to types of the caller.
  *
- * A function whose name has no domain ("block"), or a loop-level function, is called by an op
- * `call`, whose attribute `callee` is the name. ONNX files can't represent such a call.
- * `type_from` converts types of the callee to types of the caller. */
+ * ONNX files can't represent a call of a function whose name has no domain ("block"), or of a
+ * loop-level function. */
 typedef struct passdock_module_api {
     uint32_t struct_size;
     uint32_t reserved;

@@ -107,14 +107,12 @@ typedef uint32_t passdock_symbol_id; /* an interned string of a module */
 #define PASSDOCK_SYMBOL_EMPTY 0u
 #define PASSDOCK_SYMBOL_RETURN 1u
 #define PASSDOCK_SYMBOL_YIELD 2u
-#define PASSDOCK_SYMBOL_CALL 3u
-#define PASSDOCK_SYMBOL_IF 4u
-#define PASSDOCK_SYMBOL_FOR 5u
-#define PASSDOCK_SYMBOL_WHILE 6u
-#define PASSDOCK_SYMBOL_TUPLE 7u
-#define PASSDOCK_SYMBOL_TUPLE_GET 8u
-#define PASSDOCK_SYMBOL_CALLEE 9u
-#define PASSDOCK_SYMBOL_INDEX 10u
+#define PASSDOCK_SYMBOL_IF 3u
+#define PASSDOCK_SYMBOL_FOR 4u
+#define PASSDOCK_SYMBOL_WHILE 5u
+#define PASSDOCK_SYMBOL_TUPLE 6u
+#define PASSDOCK_SYMBOL_TUPLE_GET 7u
+#define PASSDOCK_SYMBOL_INDEX 8u
 #define PASSDOCK_SYMBOL_FIRST 256u /* the first symbol that is a module's own */
 
 /* ---- Records --------------------------------------------------------------------------------- */

@@ -486,7 +486,7 @@ NameUse "passdock_name_use" {
 name,
 count,
 first,
-flags,
+reserved,
 traits,
 }
 AnalysisApi "passdock_analysis_api" {
@@ -598,13 +598,11 @@ PASSDOCK_STATUS_CONFIG = abi::Status::CONFIG.0;
 PASSDOCK_SYMBOL_EMPTY = abi::symbol::EMPTY.0;
 PASSDOCK_SYMBOL_RETURN = abi::symbol::RETURN.0;
 PASSDOCK_SYMBOL_YIELD = abi::symbol::YIELD.0;
-PASSDOCK_SYMBOL_CALL = abi::symbol::CALL.0;
 PASSDOCK_SYMBOL_IF = abi::symbol::IF.0;
 PASSDOCK_SYMBOL_FOR = abi::symbol::FOR.0;
 PASSDOCK_SYMBOL_WHILE = abi::symbol::WHILE.0;
 PASSDOCK_SYMBOL_TUPLE = abi::symbol::TUPLE.0;
 PASSDOCK_SYMBOL_TUPLE_GET = abi::symbol::TUPLE_GET.0;
-PASSDOCK_SYMBOL_CALLEE = abi::symbol::CALLEE.0;
 PASSDOCK_SYMBOL_INDEX = abi::symbol::INDEX.0;
 PASSDOCK_SYMBOL_FIRST = abi::symbol::FIRST.0;
 PASSDOCK_OP_DEAD = abi::Op::DEAD;
@@ -730,7 +728,6 @@ PASSDOCK_SETTING_TABLE = abi::SettingKind::TABLE.0;
 PASSDOCK_PASS_FUNCTION = abi::PassKind::FUNCTION.0;
 PASSDOCK_PASS_PRIM_FUNCTION = abi::PassKind::PRIM_FUNCTION.0;
 PASSDOCK_PASS_MODULE = abi::PassKind::MODULE.0;
-PASSDOCK_NAME_CALLEE = abi::NameUse::CALLEE;
 PASSDOCK_TRAIT_DEFINED = abi::OpEntry::DEFINED;
 PASSDOCK_TRAIT_PURE = abi::OpEntry::PURE;
 PASSDOCK_TRAIT_RANDOM = abi::OpEntry::RANDOM;

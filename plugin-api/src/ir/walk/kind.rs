@@ -8,8 +8,7 @@ use crate::ir::Function;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpKind {
-    /// A call of a function of the module: a `call`, or an op with the function's name, as in ONNX.
-    /// [`Function::callee`] returns the function.
+    /// A call: an op with the name of a function of the module.
     Call,
     /// An `if` or an `onnx.If`.
     If,
@@ -37,7 +36,6 @@ impl Function {
     pub fn op_kind(&self, op: OpId) -> OpKind {
         let name = self.symbol(op);
         match name {
-            symbol::CALL => OpKind::Call,
             symbol::IF => OpKind::If,
             symbol::FOR => OpKind::For,
             symbol::WHILE => OpKind::While,

@@ -1,6 +1,6 @@
 //! Type inference for the IR's builtin ops: `tuple`, `tuple_get` and `if`.
 //!
-//! `calls` handles `call`. The IR doesn't define result types of `for` and `while`.
+//! The IR doesn't define result types of `for` and `while`.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::symbol;

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::NameUse;
-use passdock_plugin_api::symbol;
 
 /// A predicate on the traits of ops. A call satisfies it if all ops of the callee do.
 type Rule = fn(OpTraits) -> bool;
@@ -13,8 +12,7 @@ type Rule = fn(OpTraits) -> bool;
 /// Decides whether ops satisfy a rule, for example whether they may be erased if their results are unused.
 pub(crate) struct Purity {
     rule: Rule,
-    /// The functions of the module that only contain such ops. They are called by a `call`, or by an op of the same
-    /// name unless that is ambiguous with an operator.
+    /// The functions of the module that only contain such ops.
     pure_functions: HashSet<SymbolId>,
 }
 
@@ -37,17 +35,6 @@ impl Purity {
         let functions = graph.functions();
         for entry in functions.filter(|entry| entry.kind == FunctionKind::GRAPH) {
             let (caller, names) = (entry.name, graph.names(entry.name));
-            let count = |is_meant: fn(&NameUse) -> bool| -> u32 {
-                names
-                    .iter()
-                    .filter(|used| is_meant(used))
-                    .map(|used| used.count)
-                    .sum()
-            };
-            // A `call` of a function that doesn't exist.
-            if count(|used| used.name == symbol::CALL) > count(is_callee) {
-                continue;
-            }
             let uncertain = || names.iter().filter(|used| !purity.is_pure(used));
             if uncertain().any(|used| OpTraits(used.traits).is_ambiguous()) {
                 continue;
@@ -80,42 +67,15 @@ impl Purity {
         self.pure_functions.contains(&name)
     }
 
-    /// Returns the names used by a function's ops that have effects, not counting nested regions. See
-    /// [`callee_or_name`].
-    pub(crate) fn impure_names(&self, f: &Function) -> Result<HashSet<NameOf>, EditError> {
+    /// Returns the names of a function's ops that have effects, not counting nested regions.
+    pub(crate) fn impure_names(&self, f: &Function) -> Result<HashSet<SymbolId>, EditError> {
         let names = f.names()?;
         let impure = names.iter().filter(|used| !self.is_pure(used));
-        let impure = impure.map(|used| (is_callee(&used), used.name));
-        // A `call` of a missing function has effects, too.
-        Ok(impure.chain([(true, SymbolId::NONE)]).collect())
+        Ok(impure.map(|used| used.name).collect())
     }
 
     fn is_pure(&self, used: &NameUse) -> bool {
         let traits = OpTraits(used.traits);
-        match is_callee(used) {
-            true => self.is_pure_function(used.name),
-            // The purity of a `call` is that of its callee, whose name is listed as well.
-            false if used.name == symbol::CALL => true,
-            false => {
-                (self.rule)(traits) || !traits.is_ambiguous() && self.is_pure_function(used.name)
-            }
-        }
+        (self.rule)(traits) || !traits.is_ambiguous() && self.is_pure_function(used.name)
     }
-}
-
-fn is_callee(used: &NameUse) -> bool {
-    used.flags & NameUse::CALLEE != 0
-}
-
-/// A name, and whether it is the callee of a `call`.
-pub(crate) type NameOf = (bool, SymbolId);
-
-/// Returns the name that determines whether an op has effects: the callee of a `call`, otherwise the op's name.
-pub(crate) fn callee_or_name(f: &Function, op: OpId) -> NameOf {
-    if f.symbol(op) != symbol::CALL {
-        return (false, f.symbol(op));
-    }
-    let callee = f.string(op, symbol::CALLEE);
-    let callee = callee.and_then(|name| f.find_symbol(name));
-    (true, callee.unwrap_or(SymbolId::NONE))
 }

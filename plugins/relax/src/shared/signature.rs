@@ -10,15 +10,13 @@ use std::rc::Rc;
 use passdock_plugin_api::Attr;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::record::NameUse;
-use passdock_plugin_api::symbol;
 
-use super::purity::{Purity, callee_or_name};
+use super::purity::Purity;
 
 /// Hashes and compares the ops of a function that may be merged.
 pub(crate) struct Signatures {
     /// The names of such ops, with their traits.
     names: HashMap<SymbolId, OpTraits>,
-    calls: Rc<Purity>,
 }
 
 thread_local! {
@@ -34,14 +32,12 @@ impl Signatures {
     pub(crate) fn new(f: &Function, cx: &PassContext) -> Result<Signatures, EditError> {
         let named = |used: NameUse| (used.name, OpTraits(used.traits));
         let all = f.names()?;
-        let mut names: HashMap<SymbolId, OpTraits> = all.of_ops().map(named).collect();
+        let mut names: HashMap<SymbolId, OpTraits> = all.iter().map(named).collect();
         let calls = mergeable_calls(f, cx)?;
         names.retain(|&name, traits| {
-            may_merge(*traits)
-                || name == symbol::CALL
-                || !traits.is_ambiguous() && calls.is_pure_function(name)
+            may_merge(*traits) || !traits.is_ambiguous() && calls.is_pure_function(name)
         });
-        Ok(Signatures { names, calls })
+        Ok(Signatures { names })
     }
 
     /// Returns a hash of the computation of an op; `None` if the op may not be merged.
@@ -50,9 +46,7 @@ impl Signatures {
         let Some(traits) = self.names.get(&name) else {
             return Ok(None);
         };
-        let (is_call, callee) = callee_or_name(f, op);
-        let has_effect = is_call && !self.calls.is_pure_function(callee);
-        if has_effect || f.result_count(op) == 0 || !f.regions(op).is_empty() {
+        if f.result_count(op) == 0 || !f.regions(op).is_empty() {
             return Ok(None);
         }
         let mut hasher = DefaultHasher::new();

@@ -68,7 +68,7 @@ pub fn columns(f: &mut Function, _cx: &PassContext) -> PassResult {
     assert!(order.is_before(holder, inner));
     let names = f.names()?;
     let names: Vec<_> = names
-        .of_ops()
+        .iter()
         .map(|used| (f.text(used.name), used.count))
         .collect();
     let expected = [

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use passdock_ir::Module;
 
+use crate::context::PassContext;
 use crate::instrument::{
     Frame, InstrumentResult, InstrumentSpec, PassCall, PassFilter, PassInstrument,
 };
@@ -81,7 +82,10 @@ impl WellFormed {
         }
         let mut state = util::lock(&self.state);
         let verified = match &state.right {
-            Some(right) => verify::changed(right, module, Verify::Changed),
+            Some(right) => {
+                let defs = || PassContext::current().registry().op_defs();
+                verify::changed(right, module, Verify::Changed, defs)
+            }
             None => verify::all(module),
         };
         if let Err(error) = verified {
@@ -137,29 +141,27 @@ impl PassInstrument for WellFormed {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+    use passdock_abi::FunctionKind;
+    use passdock_ir::Function;
 
     use super::*;
-    use crate::context::PassContext;
     use crate::instrument::built_in::testing::{no_op, parse, run_in, sequential};
     use crate::pass::{PassInfo, PassRef};
     use crate::run::create_host_pass;
 
-    const CALLS: &str = r#"module {
+    const IDENTITY: &str = r#"module {
       fn @main(%x: f32[2]) -> (%y: f32[2]) {
-        %0 = call @helper(%x) : f32[2]
-        return %0
-      }
-      fn @helper(%x: f32[2]) -> (%y: f32[2]) {
         return %x
       }
     }"#;
 
-    /// Removes a function that is called.
+    /// Replaces `main` with a function without a `return`.
     fn breaks() -> PassRef {
         create_host_pass(PassInfo::new("breaks"), |module, _| {
             let mut module = module.clone();
-            let name = module.symbols().intern("helper");
-            module.remove(name).expect("a function");
+            let main = module.function_named("main").expect("present");
+            let empty = Function::new(module.symbols().clone(), FunctionKind::GRAPH, main.name());
+            module.replace(empty).expect("present");
             Ok(module)
         })
     }
@@ -170,7 +172,7 @@ mod tests {
             .verify(Verify::Off)
             .instrument(verify);
         let passes = sequential("s", [no_op("a"), breaks(), no_op("b")]);
-        let text = match run_in(context, &passes, parse(CALLS)) {
+        let text = match run_in(context, &passes, parse(IDENTITY)) {
             Ok(_) => "fine".to_owned(),
             Err(error) => error.to_diagnostic().render(false),
         };
@@ -182,25 +184,19 @@ mod tests {
         check(
             WellFormed::new(),
             expect![["
-                error[instrument]: instrument `verify` failed in run_after_pass: op0 (call) calls unknown function \
-                  `@helper`
+                error[instrument]: instrument `verify` failed in run_after_pass: region0 must end with `return` with \
+                  one operand for each of its 0 ports
                  |
-                 | %0 = call @helper(%x) : f32[2]
-                 | ^^^^^^^^^^^^^^^^^^^^^
-                 |
-                 = in pass breaks, function @main, op0 (call)
+                 = in pass breaks, function @main
                  = note: after `breaks`"]],
         );
         check(
             WellFormed::after_only(),
             expect![["
-                error[instrument]: instrument `verify` failed in run_after_pass: op0 (call) calls unknown function \
-                  `@helper`
+                error[instrument]: instrument `verify` failed in run_after_pass: region0 must end with `return` with \
+                  one operand for each of its 0 ports
                  |
-                 | %0 = call @helper(%x) : f32[2]
-                 | ^^^^^^^^^^^^^^^^^^^^^
-                 |
-                 = in pass breaks, function @main, op0 (call)
+                 = in pass breaks, function @main
                  = note: after `breaks`"]],
         );
     }
@@ -214,13 +210,10 @@ mod tests {
         check(
             WellFormed::new().exempt(exempt(&["breaks"])),
             expect![["
-                error[instrument]: instrument `verify` failed in run_before_pass: op0 (call) calls unknown function \
-                  `@helper`
+                error[instrument]: instrument `verify` failed in run_before_pass: region0 must end with `return` with \
+                  one operand for each of its 0 ports
                  |
-                 | %0 = call @helper(%x) : f32[2]
-                 | ^^^^^^^^^^^^^^^^^^^^^
-                 |
-                 = in pass b, function @main, op0 (call)
+                 = in pass b, function @main
                  = note: before `b`
                  = note: not verified after `breaks`"]],
         );

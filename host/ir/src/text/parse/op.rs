@@ -167,24 +167,15 @@ impl<'t> Parser<'t, '_> {
 
     fn op(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         let at = self.cur.here();
-        let mut attrs = Vec::new();
-        let name = if self.cur.peek_ident() == "call" && self.cur.after_ident() == b'@' {
-            self.cur.ident();
-            self.cur.eat("@");
-            let callee = self.cur.op_name("a function name")?;
-            attrs.push(self.text_attr(symbol::CALLEE, callee.as_bytes()));
-            symbol::CALL
-        } else {
-            let name = self.cur.op_name("an op name")?;
-            self.intern(&name, at)?
-        };
+        let name = self.cur.op_name("an op name")?;
+        let name = self.intern(&name, at)?;
         if is_terminator(name) {
             return self.fail(at, "a terminator has no parentheses; write `return %x`");
         }
         let operands = self.operands()?;
-        let mut region_attrs = Vec::new();
+        let (mut attrs, mut region_attrs) = (Vec::new(), Vec::new());
         if self.cur.eat("{") {
-            attrs.append(&mut self.attrs(&mut region_attrs)?);
+            attrs = self.attrs(&mut region_attrs)?;
         }
         let (types, declared) = self.result_types(&results)?;
         let op = self.insert(name, &operands, &types, start)?;

@@ -46,18 +46,11 @@ impl<'p> Printer<'p, '_> {
         if record.results.len > 0 {
             self.push(" = ");
         }
-        let mut attrs = f.attrs(op);
-        if let Some(callee) = self.short_callee(op, record) {
-            self.push("call @");
-            self.push(callee);
-            attrs = &attrs[1..];
-        } else {
-            self.op_name(f.text(record.name));
-        }
+        self.op_name(f.text(record.name));
         self.push("(");
         self.list(f.operands(op), |p, slot| p.use_of(slot.value));
         self.push(")");
-        self.attrs(op, attrs);
+        self.attrs(op, f.attrs(op));
         if record.results.len > 0 && !all_unknown {
             self.push(" : ");
             self.list(f.results(op), |p, result| p.value_type(f.value(result)));
@@ -90,17 +83,6 @@ impl<'p> Printer<'p, '_> {
             && record.attrs.len == 0
             && !self.shows_loc(record.loc)
             && self.printed_extras(Entity::Op(op)).is_none()
-    }
-
-    /// Returns the callee for the short form `call @f(%x)`, if it is the first attribute and a canonical name.
-    fn short_callee(&self, op: OpId, record: &Op) -> Option<&'p str> {
-        let f = self.f;
-        let first = f.attrs(op).first()?;
-        let callee = record.name == symbol::CALL
-            && first.name == symbol::CALLEE
-            && first.kind == AttrKind::STRING;
-        let text = std::str::from_utf8(f.bytes_in(first.list)).ok()?;
-        (callee && is_canonical(text)).then_some(text)
     }
 
     /// Whether the short form `for %i in 0..n unroll { … }` represents all of a loop.
