@@ -334,6 +334,69 @@ impl Function {
         self.done(status, "set_loc", op.option())
     }
 
+    /// Returns the metadata of an op, in order: entries that no operator reads, for people and other tools. In an
+    /// ONNX file they are the `metadata_props` of the node. They are valid until the next call on the function.
+    pub(crate) fn raw_op_metadata(&self, op: OpId) -> Result<&[Metadata], EditError> {
+        let host_fn = host_function(
+            self.tables().functions.op_metadata,
+            "op_metadata",
+            op.option(),
+        )?;
+        let (mut out, mut count) = (std::ptr::null(), 0);
+        let status = unsafe { host_fn(self.raw.handle, op, &mut out, &mut count) };
+        self.done(status, "op_metadata", op.option())?;
+        Ok(unsafe { elements(out, count) })
+    }
+
+    /// Sets an entry of the metadata of an op. An empty text removes it.
+    ///
+    /// # Errors
+    ///
+    /// If the op is stale.
+    pub fn set_op_metadata(&mut self, op: OpId, key: &str, text: &str) -> Result<(), EditError> {
+        let host_fn = host_function(
+            self.tables().functions.set_op_metadata,
+            "set_op_metadata",
+            op.option(),
+        )?;
+        let status = unsafe { host_fn(self.raw.handle, op, Str::new(key), Str::new(text)) };
+        self.done(status, "set_op_metadata", op.option())
+    }
+
+    /// Returns the metadata of a value, as `op_metadata`. In an ONNX file they are the `metadata_props` of its
+    /// ValueInfo or of its initializer.
+    pub(crate) fn raw_value_metadata(&self, value: ValueId) -> Result<&[Metadata], EditError> {
+        let host_fn = host_function(
+            self.tables().functions.value_metadata,
+            "value_metadata",
+            None,
+        )?;
+        let (mut out, mut count) = (std::ptr::null(), 0);
+        let status = unsafe { host_fn(self.raw.handle, value, &mut out, &mut count) };
+        self.done(status, "value_metadata", None)?;
+        Ok(unsafe { elements(out, count) })
+    }
+
+    /// Sets an entry of the metadata of a value. An empty text removes it.
+    ///
+    /// # Errors
+    ///
+    /// If the value is stale.
+    pub fn set_value_metadata(
+        &mut self,
+        value: ValueId,
+        key: &str,
+        text: &str,
+    ) -> Result<(), EditError> {
+        let host_fn = host_function(
+            self.tables().functions.set_value_metadata,
+            "set_value_metadata",
+            None,
+        )?;
+        let status = unsafe { host_fn(self.raw.handle, value, Str::new(key), Str::new(text)) };
+        self.done(status, "set_value_metadata", None)
+    }
+
     /// Returns a hash of the bytes of a constant. Equal bytes have equal hashes. For a large constant, only a part of
     /// the bytes is read.
     ///

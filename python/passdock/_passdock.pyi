@@ -287,6 +287,8 @@ class Function:
         """
     def set_value_name(self, value: Value, name: str) -> None:
         """Names a value. A name that is taken gets a numeric suffix."""
+    def set_metadata(self, entity: Op | Value, key: str, text: str) -> None:
+        """Sets an entry of the metadata of an op or a value. An empty text removes it."""
     def add_constant(
         self, data: npt.ArrayLike | Constant, dtype: npt.DTypeLike | None = None, *, name: str | None = None
     ) -> Value:
@@ -510,6 +512,9 @@ class Op:
     @property
     def attrs(self) -> dict[str, Any]:
         """A copy of the attributes: ints, floats, strings, lists of those, tensors as ``Constant``."""
+    @property
+    def metadata(self) -> dict[str, str]:
+        """A copy of the metadata, which no operator reads: the ``metadata_props`` of a node in an ONNX file."""
     def attr(self, name: str, default: Any = None) -> Any:
         """Returns an attribute, or ``default`` if the op doesn't have it. ``ctx.attr_default`` returns the default of
         the operator's definition.
@@ -963,6 +968,11 @@ class Value:
     @property
     def name(self) -> str | None:
         """The value's name; None if it has none."""
+    @property
+    def metadata(self) -> dict[str, str]:
+        """A copy of the metadata, which no operator reads: the ``metadata_props`` of a ``ValueInfo`` or of an
+        initializer in an ONNX file.
+        """
     @property
     def type(self) -> Type:
         """The value's type."""

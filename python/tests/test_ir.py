@@ -12,8 +12,8 @@ import onnx
 import pytest
 
 import passdock
-from passdock import Function, Module, Op, Region, Type, Value
-from support import check, ir, module, one_function, two_functions
+from passdock import Function, Module, Op, PassContext, Region, Type, Value
+from support import check, ir, module, on_functions, one_function, two_functions
 
 MODEL = """
     module {
@@ -257,3 +257,35 @@ def test_onnx_model_is_read_and_written(tmp_path: Path) -> None:
         Module.from_onnx(b"nonsense")
     with pytest.raises(passdock.PassError, match="nowhere"):
         Module.read(path).write(tmp_path / "nowhere" / "model.onnx")
+
+
+def test_metadata_of_onnx_models_is_read_and_written(tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) <float[2] a> { a = Relu(x) y = Neg(a) }'
+    )
+    given = {"stack": "net.py:3", "owner": "vision"}
+    graph = model.graph
+    for noted in (graph.node[0], graph.input[0], graph.output[0], graph.value_info[0]):
+        onnx.helper.set_model_props(noted, given)  # type: ignore[arg-type]
+    path = tmp_path / "noted.onnx"
+    onnx.save(model, path)
+
+    def edit(func: Function, ctx: PassContext) -> None:
+        relu, neg = func.ops
+        values = (relu, func.params[0], relu.result, neg.result)
+        assert [noted.metadata for noted in values] == [given] * 4
+        assert neg.metadata == {}
+        func.set_metadata(neg, "checked", "yes")
+        for noted in values:
+            func.set_metadata(noted, "owner", "")
+            func.set_metadata(noted, "stack", "net.py:4")
+
+    def run(func: Function, ctx: PassContext) -> Function:
+        edit(func, ctx)
+        return func
+
+    on_functions("Notes", run)(Module.read(path)).write(path)
+    graph = onnx.load(path).graph
+    noted = [graph.node[0], graph.input[0], graph.output[0], graph.value_info[0]]
+    assert [{entry.key: entry.value for entry in one.metadata_props} for one in noted] == [{"stack": "net.py:4"}] * 4
+    assert [(entry.key, entry.value) for entry in graph.node[1].metadata_props] == [("checked", "yes")]

@@ -70,7 +70,7 @@ fn ops_named_excludes_shadowed_operators() {
         assert_eq!(count("onnx.Relu"), (0, 1));
         assert_eq!(count("onnx.Neg"), (1, 1));
         // Only a function has this name.
-        assert_eq!(count("acme.Soft"), (1, 1));
+        assert_eq!(count("acme.Soft"), (2, 2));
         assert_eq!(count("acme.Nothing"), (0, 0));
         Ok(())
     });
@@ -133,7 +133,7 @@ fn visitors_and_mutators_classify_onnx_ops() {
             "call onnx.Relu onnx.Relu",
             "other onnx.Neg ",
             "call acme.Soft acme.Soft",
-            "call call acme.Soft",
+            "call acme.Soft acme.Soft",
             "if onnx.If ",
             "other onnx.Abs ",
             "loop onnx.Loop ",
@@ -202,6 +202,74 @@ fn call_has_one_result_per_function_result() {
         plain()
         fn @plain() {"#]]
     .assert_eq(&calls.join("\n"));
+}
+
+const NOTED: &str = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %a = onnx.Relu(%x) : f32[2]
+       meta {source = "net.py:3", owner = "vision"}
+    %y = onnx.Neg(%a) : f32[2]
+    return %y
+  }
+}
+"#;
+
+#[test]
+fn metadata_is_read_and_written() {
+    check(
+        NOTED,
+        |f, _| {
+            let (x, relu) = (f.params()[0], f.iter().next().ok_or("no op")?);
+            let entry = |key: &str, text: &str| (key.to_owned(), text.to_owned());
+            let read = [entry("source", "net.py:3"), entry("owner", "vision")];
+            assert_eq!(f.op_metadata(relu), read);
+            f.set_op_metadata(relu, "owner", "")?;
+            f.set_op_metadata(relu, "checked", "yes")?;
+            f.set_value_metadata(x, "unit", "metres")?;
+            f.set_value_metadata(f.result(relu, 0), "range", "0..1")?;
+            let end = f.terminator(f.body()).ok_or("no `return`")?;
+            let result = f.operand(end, 0).ok_or("no result")?;
+            f.set_value_metadata(result, "unit", "metres")?;
+            assert_eq!(f.value_metadata(result), [entry("unit", "metres")]);
+            assert_eq!(f.op_metadata(OpId::NONE), []);
+            let error = f.set_op_metadata(OpId(99), "a", "b").unwrap_err();
+            assert_eq!(error.message, "function `@main` has no op op99");
+            Ok(())
+        },
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2] meta {unit = "metres"}) -> (%y: f32[2] meta {unit = "metres"}) opset("" = 17) {
+                %a meta {range = "0..1"} = onnx.Relu(%x) : !f32[2]
+                    meta {source = "net.py:3", checked = "yes"}
+                %y = onnx.Neg(%a) : f32[2]
+                return %y
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn metadata_set_to_its_text_changes_nothing() {
+    check(
+        NOTED,
+        |f, _| {
+            let relu = f.iter().next().ok_or("no op")?;
+            f.set_op_metadata(relu, "owner", "vision")?;
+            f.set_op_metadata(relu, "absent", "")?;
+            Ok(())
+        },
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+                %a = onnx.Relu(%x) : f32[2]
+                    meta {source = "net.py:3", owner = "vision"}
+                %y = onnx.Neg(%a) : f32[2]
+                return %y
+              }
+            }
+        "#]],
+    );
 }
 
 const CHAIN: &str = r#"module {

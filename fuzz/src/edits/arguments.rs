@@ -122,7 +122,10 @@ impl Call {
     }
 
     /// Returns memory for a pointer and a count.
-    pub(super) fn view(&self) -> (*mut *const Dim, *mut usize) {
+    pub(super) fn view<T>(&self) -> (*mut *const T, *mut usize)
+    where
+        *const T: Argument,
+    {
         (self.room(), self.room())
     }
 
@@ -276,6 +279,7 @@ numbers! {
 
 impl Argument for *const abi::AttrEntry {}
 impl Argument for *const Dim {}
+impl Argument for *const abi::Metadata {}
 impl Argument for *mut u8 {}
 impl Argument for FunctionRef {}
 impl Argument for Column {}

@@ -273,7 +273,7 @@ impl Argument for Diagnostic {
 pub(super) fn functions(c: &Call) -> Called {
     // SAFETY: the host's tables are never freed.
     let t = unsafe { &*host().get().functions };
-    match below(32) {
+    match below(36) {
         0 => {
             let constant1 = c.get::<ConstId>();
             (
@@ -474,6 +474,46 @@ pub(super) fn functions(c: &Call) -> Called {
             )
         }
         22 => {
+            let op1 = c.get::<OpId>();
+            let (out, count) = c.view::<Metadata>();
+            (
+                "op_metadata",
+                Some(unsafe { t.op_metadata.expect("the host's")(c.function, op1, out, count) }),
+            )
+        }
+        23 => {
+            let op1 = c.get::<OpId>();
+            let key2 = c.get::<Str>();
+            let text3 = c.get::<Str>();
+            (
+                "set_op_metadata",
+                Some(unsafe {
+                    t.set_op_metadata.expect("the host's")(c.function, op1, key2, text3)
+                }),
+            )
+        }
+        24 => {
+            let value1 = c.get::<ValueId>();
+            let (out, count) = c.view::<Metadata>();
+            (
+                "value_metadata",
+                Some(unsafe {
+                    t.value_metadata.expect("the host's")(c.function, value1, out, count)
+                }),
+            )
+        }
+        25 => {
+            let value1 = c.get::<ValueId>();
+            let key2 = c.get::<Str>();
+            let text3 = c.get::<Str>();
+            (
+                "set_value_metadata",
+                Some(unsafe {
+                    t.set_value_metadata.expect("the host's")(c.function, value1, key2, text3)
+                }),
+            )
+        }
+        26 => {
             let constant1 = c.get::<ConstId>();
             (
                 "constant_hash",
@@ -482,7 +522,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        23 => {
+        27 => {
             let constant1 = c.get::<ConstId>();
             let other2 = c.get::<ConstId>();
             (
@@ -497,7 +537,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        24 => {
+        28 => {
             let name1 = c.get::<Str>();
             (
                 "name_loc",
@@ -506,7 +546,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        25 => {
+        29 => {
             let symbols = c.list::<SymbolId>().0;
             let (dims, dims_count) = c.list::<Dim>();
             (
@@ -516,28 +556,28 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        26 => {
+        30 => {
             let (args, args_count) = c.list::<ValueId>();
             (
                 "remove_args",
                 Some(unsafe { t.remove_args.expect("the host's")(c.function, args, args_count) }),
             )
         }
-        27 => {
+        31 => {
             let (args, args_count) = c.list::<ValueId>();
             (
                 "freeze_args",
                 Some(unsafe { t.freeze_args.expect("the host's")(c.function, args, args_count) }),
             )
         }
-        28 => {
+        32 => {
             let desc1 = c.described::<CloneDesc>();
             (
                 "clone_ops",
                 Some(unsafe { t.clone_ops.expect("the host's")(c.function, desc1) }),
             )
         }
-        29 => {
+        33 => {
             let ty2 = c.get::<TypeId>();
             (
                 "type_from",
@@ -551,7 +591,7 @@ pub(super) fn functions(c: &Call) -> Called {
                 }),
             )
         }
-        30 => {
+        34 => {
             let name1 = c.get::<SymbolId>();
             black_box(unsafe { t.names_function.expect("the host's")(c.function, name1) });
             ("names_function", None)
@@ -755,7 +795,7 @@ pub(super) fn ops(c: &Call) -> Called {
         }
         5 => {
             let value1 = c.get::<ValueId>();
-            let (out, count) = c.view();
+            let (out, count) = c.view::<Dim>();
             (
                 "known_dims",
                 Some(unsafe { t.known_dims.expect("the host's")(c.function, value1, out, count) }),
@@ -886,7 +926,7 @@ pub(super) fn definitions(c: &Call) -> Called {
         }
         2 => {
             let index1 = c.get::<u32>();
-            let (out, count) = c.view();
+            let (out, count) = c.view::<Dim>();
             (
                 "operand_dims",
                 Some(unsafe { t.operand_dims.expect("the host's")(c.call, index1, out, count) }),

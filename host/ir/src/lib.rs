@@ -38,5 +38,5 @@ pub use function::types::{BufferSpec, TypeData};
 pub use function::{Function, column};
 pub use module::Module;
 pub use name::OpName;
-pub use origin::{Entity, Extras, Origins, SourceSpan};
+pub use origin::{Entity, Extras, ModuleSource, Origins, SourceSpan};
 pub use symbols::Symbols;

@@ -265,7 +265,8 @@ impl Builder<'_> {
                 extras.doc = Some((*self.random.pick::<&str>(&["", "a \"b\"\n"])).into());
             }
             if self.random.flip() {
-                extras.metadata = vec![("doc".into(), "".into()), ("a.b".into(), "\\".into())];
+                extras.metadata =
+                    Some(vec![("doc".into(), "".into()), ("a.b".into(), "\\".into())]);
             }
             if self.random.flip() {
                 extras.bytes = vec![1, 2, 255];

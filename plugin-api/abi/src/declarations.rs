@@ -1130,6 +1130,16 @@ impl ConstantDesc {
     pub const SPLAT: u32 = 1;
 }
 
+/// An entry of the metadata of an op or a value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Metadata {
+    /// The key.
+    pub key: Str,
+    /// The text.
+    pub text: Str,
+}
+
 /// A value that copied ops use but don't define, and its replacement in the copies.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -1487,6 +1497,33 @@ pub struct FunctionApi {
     >,
     /// Sets the location of an op.
     pub set_loc: Option<unsafe extern "C" fn(f: *mut Function, op: OpId, loc: LocId) -> Status>,
+    /// Returns the metadata of an op, in order: entries that no operator reads, for people and other tools. In an
+    /// ONNX file they are the `metadata_props` of the node. They are valid until the next call on the function.
+    pub op_metadata: Option<
+        unsafe extern "C" fn(
+            f: *const Function,
+            op: OpId,
+            out: *mut *const Metadata,
+            count: *mut usize,
+        ) -> Status,
+    >,
+    /// Sets an entry of the metadata of an op. An empty text removes it.
+    pub set_op_metadata:
+        Option<unsafe extern "C" fn(f: *mut Function, op: OpId, key: Str, text: Str) -> Status>,
+    /// Returns the metadata of a value, as `op_metadata`. In an ONNX file they are the `metadata_props` of its
+    /// ValueInfo or of its initializer.
+    pub value_metadata: Option<
+        unsafe extern "C" fn(
+            f: *const Function,
+            value: ValueId,
+            out: *mut *const Metadata,
+            count: *mut usize,
+        ) -> Status,
+    >,
+    /// Sets an entry of the metadata of a value. An empty text removes it.
+    pub set_value_metadata: Option<
+        unsafe extern "C" fn(f: *mut Function, value: ValueId, key: Str, text: Str) -> Status,
+    >,
     /// Returns a hash of the bytes of a constant in `out`. Equal bytes have equal hashes.
     ///
     /// For a large constant, only a part of the bytes is read; a splat isn't expanded. The hash is the same in each
@@ -2718,6 +2755,7 @@ pub const LAYOUT: u32 = {
         size_of::<RegionDesc>(),
         size_of::<OpDesc>(),
         size_of::<ConstantDesc>(),
+        size_of::<Metadata>(),
         size_of::<Capture>(),
         size_of::<CloneDesc>(),
         size_of::<TextDesc>(),

@@ -6,10 +6,11 @@ use std::ptr::{slice_from_raw_parts, slice_from_raw_parts_mut};
 use std::rc::Rc;
 
 use passdock_abi as abi;
-use passdock_abi::{Dim, OpId, Range, RegionId, SymbolId};
+use passdock_abi::{Dim, Metadata, OpId, Range, RegionId, SymbolId, ValueId};
 
 use super::column::{pool, record, Record, Records};
-use super::tables::{RawSymbols, Tables};
+use super::tables::{self, RawSymbols, Tables};
+use crate::data::EditError;
 
 /// A function of the module: read in place through `&self`, edited through `&mut self`.
 ///
@@ -78,6 +79,18 @@ impl DerefMut for FunctionHandle {
 }
 
 impl Function {
+    /// Returns the metadata of an op, in order: keys and texts that no operator reads, for people and other tools. In an
+    /// ONNX file they are the `metadata_props` of the node. Empty for an invalid id, and for a host without metadata.
+    pub fn op_metadata(&self, op: OpId) -> Vec<(String, String)> {
+        owned(self.raw_op_metadata(op))
+    }
+
+    /// Returns the metadata of a value, in order: keys and texts. In an ONNX file they are the `metadata_props` of its
+    /// `ValueInfo` or of its initializer. Empty for an invalid id, and for a host without metadata.
+    pub fn value_metadata(&self, value: ValueId) -> Vec<(String, String)> {
+        owned(self.raw_value_metadata(value))
+    }
+
     /// Creates a handle to a host's function, for hosts that run passes of this SDK.
     ///
     /// # Safety
@@ -315,4 +328,13 @@ impl RawFunction {
         // SAFETY: the symbols live, at the same address, as long as the module.
         unsafe { RawSymbols::new(self.tables, seen!(self.symbols)) }
     }
+}
+
+fn owned(metadata: Result<&[Metadata], EditError>) -> Vec<(String, String)> {
+    let entries = metadata.unwrap_or_default().iter();
+    // SAFETY: the host's texts are valid until the next call on the function.
+    let text = |text| unsafe { tables::text(text) }.to_owned();
+    entries
+        .map(|entry| (text(entry.key), text(entry.text)))
+        .collect()
 }

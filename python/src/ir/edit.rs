@@ -90,6 +90,13 @@ fn name_results(f: &mut sdk::Function, values: &[ValueId]) -> Result<(), EditErr
     f.set_named_results(body, &named)
 }
 
+/// An argument that is an op or a value.
+#[derive(FromPyObject)]
+enum OpOrValue {
+    Op(Py<Op>),
+    Value(Py<Value>),
+}
+
 #[pymethods]
 impl Function {
     /// Creates an op: ``func.create_op("onnx.Add", [x, y], before=op)``.
@@ -299,6 +306,25 @@ impl Function {
     fn set_value_name(slf: &Bound<'_, Self>, value: &Value, name: &str) -> PyResult<()> {
         let value = value.0.id_in(slf)?;
         function::edit(slf, |f| f.set_value_name(value, name))
+    }
+
+    /// Sets an entry of the metadata of an op or a value. An empty text removes it.
+    fn set_metadata(
+        slf: &Bound<'_, Self>,
+        entity: OpOrValue,
+        key: &str,
+        text: &str,
+    ) -> PyResult<()> {
+        match entity {
+            OpOrValue::Op(op) => {
+                let op = op.get().0.id_in(slf)?;
+                function::edit(slf, |f| f.set_op_metadata(op, key, text))
+            }
+            OpOrValue::Value(value) => {
+                let value = value.get().0.id_in(slf)?;
+                function::edit(slf, |f| f.set_value_metadata(value, key, text))
+            }
+        }
     }
 
     /// Adds a constant from a NumPy array, or a value that converts to one (``2.0``, ``[1, 2]``, ``["a", "b"]``). The

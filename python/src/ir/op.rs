@@ -1,5 +1,7 @@
 //! `Op`: an operation of a function.
 
+use std::collections::BTreeMap;
+
 use passdock::ir;
 use passdock::sdk::{self, OpId, OpKind};
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -106,6 +108,12 @@ impl Op {
     fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let read = self.0.read(|f, op| attr::read_all(f, f.attrs(op)))?;
         attr::to_dict(self.0.function.bind(py), read)
+    }
+
+    /// A copy of the metadata, which no operator reads: the ``metadata_props`` of a node in an ONNX file.
+    #[getter]
+    fn metadata(&self) -> PyResult<BTreeMap<String, String>> {
+        self.0.read(|f, op| f.op_metadata(op).into_iter().collect())
     }
 
     /// Returns an attribute, or ``default`` if the op doesn't have it. ``ctx.attr_default`` returns the default of the

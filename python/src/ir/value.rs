@@ -1,5 +1,7 @@
 //! `Value`: a parameter, a result of an op, or a constant.
 
+use std::collections::BTreeMap;
+
 use passdock::ir;
 use passdock::sdk::{self, DType, Dim, DimKind, TypeKind, ValueId};
 use pyo3::prelude::*;
@@ -51,6 +53,14 @@ impl Value {
     #[getter]
     fn name(&self) -> PyResult<Option<String>> {
         self.0.read(|f, id| f.value_name(id).map(str::to_owned))
+    }
+
+    /// A copy of the metadata, which no operator reads: the ``metadata_props`` of a ``ValueInfo`` or of an initializer
+    /// in an ONNX file.
+    #[getter]
+    fn metadata(&self) -> PyResult<BTreeMap<String, String>> {
+        self.0
+            .read(|f, id| f.value_metadata(id).into_iter().collect())
     }
 
     /// The value's type.

@@ -84,6 +84,17 @@ void read_it(const passdock::function_view &f) {
     expect(f.loc(relu) == f.loc(relu) && f.next(f.prev(f.terminator(f.body()))) == f.terminator(f.body()), "ops are a list");
 }
 
+void note_it(passdock::function &f) {
+    op_id relu = *f.ops_named("onnx.Relu").begin();
+    value_id x = f.parameters()[0];
+    f.set_metadata(relu, "source", "net.cpp");
+    f.set_metadata(x, "unit", "metres");
+    expect(f.metadata(relu).at(0).second == "net.cpp" && f.metadata(x).at(0).first == "unit", "metadata is set");
+    f.set_metadata(relu, "source", "");
+    f.set_metadata(x, "unit", "");
+    expect(f.metadata(relu).empty() && f.metadata(x).empty(), "and removed");
+}
+
 /* An analysis of the plugin: the ops of a function by name. Counts its computations. */
 using counts = std::map<std::string, size_t>;
 std::atomic<size_t> counted{0};
@@ -179,6 +190,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     expect(status_of([&] { cx.option<bool>("no"); }) == PASSDOCK_STATUS_NOT_FOUND, "an unknown option is an error");
     expect(cx.option("b").is_set() && cx.option("b").kind() == PASSDOCK_SETTING_BOOL, "a setting has a kind");
     read_it(f);
+    note_it(f);
     analyze_it(f);
     build_it(f);
     ask_definitions(f, cx);

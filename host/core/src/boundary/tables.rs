@@ -49,6 +49,10 @@ pub(super) static FUNCTIONS: FunctionApi = FunctionApi {
     fuse_locs: Some(functions::fuse_locs),
     inline_region: Some(functions::inline_region),
     set_loc: Some(functions::set_loc),
+    op_metadata: Some(functions::op_metadata),
+    set_op_metadata: Some(functions::set_op_metadata),
+    value_metadata: Some(functions::value_metadata),
+    set_value_metadata: Some(functions::set_value_metadata),
     constant_hash: Some(functions::constant_hash),
     constants_equal: Some(functions::constants_equal),
     name_loc: Some(functions::name_loc),
@@ -314,6 +318,72 @@ mod functions {
 
     pub(super) unsafe extern "C" fn set_loc(f: *mut Function, op: OpId, loc: LocId) -> Status {
         unsafe { gate::edit(f, |state| state.set_loc(op, loc)) }
+    }
+
+    pub(super) unsafe extern "C" fn op_metadata(
+        f: *const Function,
+        op: OpId,
+        out: *mut *const Metadata,
+        count: *mut usize,
+    ) -> Status {
+        unsafe {
+            gate::read(f, |state| {
+                input::check_out(out)?;
+                input::check_out(count)?;
+                let elements = state.op_metadata(op)?;
+                out.write(elements.as_ptr());
+                count.write(elements.len());
+                Ok(())
+            })
+        }
+    }
+
+    pub(super) unsafe extern "C" fn set_op_metadata(
+        f: *mut Function,
+        op: OpId,
+        key: Str,
+        text: Str,
+    ) -> Status {
+        unsafe {
+            gate::edit(f, |state| {
+                let key = input::text(key, "key")?;
+                let text = input::text(text, "text")?;
+                state.set_op_metadata(op, key, text)
+            })
+        }
+    }
+
+    pub(super) unsafe extern "C" fn value_metadata(
+        f: *const Function,
+        value: ValueId,
+        out: *mut *const Metadata,
+        count: *mut usize,
+    ) -> Status {
+        unsafe {
+            gate::read(f, |state| {
+                input::check_out(out)?;
+                input::check_out(count)?;
+                let elements = state.value_metadata(value)?;
+                out.write(elements.as_ptr());
+                count.write(elements.len());
+                Ok(())
+            })
+        }
+    }
+
+    pub(super) unsafe extern "C" fn set_value_metadata(
+        f: *mut Function,
+        value: ValueId,
+        key: Str,
+        text: Str,
+    ) -> Status {
+        unsafe {
+            gate::edit(f, |state| {
+                let key = input::text(key, "key")?;
+                let text = input::text(text, "text")?;
+                state.set_value_metadata(value, key, text)
+            })
+        }
     }
 
     pub(super) unsafe extern "C" fn constant_hash(

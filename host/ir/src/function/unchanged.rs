@@ -33,6 +33,7 @@ impl Function {
     fn has_all_of(&self, original: &Function) -> bool {
         let header = |f: &Function| (f.name, f.kind, f.body, f.function_attrs);
         header(self) == header(original)
+            && self.origins.extras == original.origins.extras
             && Arc::ptr_eq(&self.symbols, &original.symbols)
             && self.opsets == original.opsets
             && starts_with(&self.values, &original.values, |value| Value {

@@ -14,7 +14,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::error::{Edit, EditFailure, reject};
 use crate::function::Function;
-use crate::origin::Extras;
+use crate::origin::{Extras, ModuleSource};
 use crate::source::TextSource;
 use crate::symbols::Symbols;
 
@@ -46,7 +46,7 @@ pub struct Module {
     cached: Arc<Mutex<Option<Box<dyn Any + Send>>>>,
     metadata: Arc<Vec<(String, String)>>,
     extras: Arc<Extras>,
-    source: Option<Arc<dyn Any + Send + Sync>>,
+    source: Option<Arc<dyn ModuleSource>>,
     text: Option<Arc<TextSource>>,
 }
 
@@ -198,13 +198,13 @@ impl Module {
         }
     }
 
-    /// Returns the importer's record of the whole file.
-    pub fn source(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+    /// Returns the files from which the module was imported.
+    pub fn source(&self) -> Option<&Arc<dyn ModuleSource>> {
         self.source.as_ref()
     }
 
-    /// Sets the importer's record of the whole file.
-    pub fn set_source(&mut self, source: Option<Arc<dyn Any + Send + Sync>>) {
+    /// Sets the files from which the module was imported.
+    pub fn set_source(&mut self, source: Option<Arc<dyn ModuleSource>>) {
         self.source = source;
     }
 

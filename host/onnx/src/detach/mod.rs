@@ -104,11 +104,12 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
 /// Returns extras with a stripped message.
 fn extras_of(message: &StrippedMessage<'_>, data: ImporterDataBuilder) -> Extras {
     let pairs = message.metadata.iter();
+    let pairs: Vec<_> = pairs
+        .map(|&(key, value)| (key.into(), value.into()))
+        .collect();
     Extras {
         doc: message.doc.map(Into::into),
-        metadata: pairs
-            .map(|&(key, value)| (key.into(), value.into()))
-            .collect(),
+        metadata: Some(pairs).filter(|pairs| !pairs.is_empty()),
         bytes: data.into_bytes(),
     }
 }

@@ -72,8 +72,8 @@ impl<'a> StrippedMessage<'a> {
     pub(crate) fn with_extras(mut self, extras: Option<&'a Extras>) -> StrippedMessage<'a> {
         if let Some(extras) = extras {
             self.doc = extras.doc.as_deref().or(self.doc);
-            if !extras.metadata.is_empty() {
-                let pairs = extras.metadata.iter();
+            if let Some(metadata) = &extras.metadata {
+                let pairs = metadata.iter();
                 self.metadata = pairs.map(|(key, value)| (&**key, &**value)).collect();
             }
         }

@@ -1,18 +1,21 @@
 //! The files that a module was read from: its model file, and the external files of its tensors.
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use passdock_abi::ValueId;
+use passdock_abi::{Constant, ValueId};
 use passdock_files::directory_of;
-use passdock_ir::{ByteSource, Entity, Function, Module};
+use passdock_ir::{ByteSource, Entity, Function, Module, ModuleSource};
 use rustc_hash::FxHashMap;
 
 use super::external::{ExternalFile, Reach};
 use super::source::Source;
 use crate::extras::importer_data::external_location;
 use crate::format::error::OnnxError;
+use crate::format::schema::doc;
 use crate::format::tensor::ends_with_location;
+use crate::format::texts::plain_metadata;
 
 /// The files that a module was read from.
 #[derive(Clone)]
@@ -42,7 +45,27 @@ impl ModelFile {
 
     /// Returns the files that a module was read from, if it was read from ONNX.
     pub(crate) fn from_module(module: &Module) -> Option<&ModelFile> {
-        module.source()?.downcast_ref()
+        let source: &dyn Any = &**module.source()?;
+        source.downcast_ref()
+    }
+}
+
+impl ModuleSource for ModelFile {
+    fn metadata<'a>(&'a self, f: &Function, entity: Entity) -> Vec<(&'a str, &'a str)> {
+        let Some(source) = &self.source else {
+            return Vec::new();
+        };
+        let [_, number] = match entity {
+            Entity::Op(_) => doc::NODE,
+            Entity::Constant(id) if f.constant(id).flags & Constant::NODE != 0 => doc::NODE,
+            Entity::Constant(_) => doc::TENSOR,
+            Entity::Value(_) | Entity::Port(_) => doc::VALUE_INFO,
+            Entity::Function | Entity::Region(_) => return Vec::new(),
+        };
+        // The importer accepted the message. An entry that isn't text is not visible, but is written again.
+        let message = source.message(f.origins().get(entity));
+        let pairs = message.map(|message| plain_metadata(message, number));
+        pairs.and_then(Result::ok).flatten().unwrap_or_default()
     }
 }
 

@@ -47,7 +47,7 @@ pub struct SparseFacts {
 pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, OnnxError> {
     let Some(source) = ModelFile::from_module(module).and_then(|file| file.source.as_ref()) else {
         let extras = module.extras();
-        let pairs = extras.metadata.iter();
+        let pairs = extras.metadata.iter().flatten();
         let facts = FileFacts {
             metadata: pairs
                 .map(|(key, value)| (key.to_string(), value.to_string()))

@@ -153,6 +153,21 @@ typedef struct passdock_function_api {
                                      const passdock_value_id *args, size_t count);
     /* Sets the location of an op. */
     passdock_status (*set_loc)(passdock_function *f, passdock_op_id op, passdock_loc_id loc);
+    /* Returns the metadata of an op, in order: entries that no operator reads, for people and
+     * other tools. In an ONNX file they are the `metadata_props` of the node. They are valid
+     * until the next call on the function. */
+    passdock_status (*op_metadata)(const passdock_function *f, passdock_op_id op,
+                                   const passdock_metadata **out, size_t *count);
+    /* Sets an entry of the metadata of an op. An empty text removes it. */
+    passdock_status (*set_op_metadata)(passdock_function *f, passdock_op_id op, passdock_str key,
+                                       passdock_str text);
+    /* Returns the metadata of a value, as `op_metadata`. In an ONNX file they are the
+     * `metadata_props` of its ValueInfo or of its initializer. */
+    passdock_status (*value_metadata)(const passdock_function *f, passdock_value_id value,
+                                      const passdock_metadata **out, size_t *count);
+    /* Sets an entry of the metadata of a value. An empty text removes it. */
+    passdock_status (*set_value_metadata)(passdock_function *f, passdock_value_id value,
+                                          passdock_str key, passdock_str text);
     /* Returns a hash of the bytes of a constant in `out`. Equal bytes have equal hashes.
      *
      * For a large constant, only a part of the bytes is read; a splat isn't expanded. The hash

@@ -236,6 +236,12 @@ typedef struct passdock_constant_desc {
 
 #define PASSDOCK_CONSTANT_DESC_SPLAT 1u /* `data` is one element */
 
+/* An entry of the metadata of an op or a value. */
+typedef struct passdock_metadata {
+    passdock_str key;  /* the key */
+    passdock_str text; /* the text */
+} passdock_metadata;
+
 /* A value that copied ops use but don't define, and its replacement in the copies. */
 typedef struct passdock_capture {
     passdock_value_id value;       /* the value */

@@ -244,6 +244,10 @@ region,
 name,
 data,
 }
+Metadata "passdock_metadata" {
+key,
+text,
+}
 Capture "passdock_capture" {
 value,
 replacement,
@@ -344,6 +348,10 @@ set_opset,
 fuse_locs,
 inline_region,
 set_loc,
+op_metadata,
+set_op_metadata,
+value_metadata,
+set_value_metadata,
 constant_hash,
 constants_equal,
 name_loc,

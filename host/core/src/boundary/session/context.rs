@@ -1,13 +1,14 @@
 //! `ContextApi`: the options, the config, the diagnostics and the other passes that a running pass has access to.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, DiagnosticBuffer, Severity};
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
-use passdock_ir::{Edit, EditFailure, Function, Symbols};
+use passdock_ir::{Edit, EditFailure, Function, ModuleSource, Symbols};
 use passdock_loader::{MissingDefinition, OpDefs, setting};
 use rustc_hash::FxHashMap;
 
@@ -126,6 +127,14 @@ impl<'a> ContextSession<'a> {
     ) -> Option<i64> {
         let since = self.frame.op_defs().since(symbols.text(name), version);
         since.or_else(|| self.names_function(symbols, name).then_some(0))
+    }
+
+    /// Returns the files from which the module of the pass was imported.
+    pub(in crate::boundary) fn module_source(&self) -> Option<Arc<dyn ModuleSource>> {
+        let source =
+            |module: &ModuleSession<'_>| module.with(|state| Ok(state.module().source().cloned()));
+        self.module()
+            .and_then(|module| source(module).ok().flatten())
     }
 
     fn module(&self) -> Option<&ModuleSession<'static>> {

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::fixed::Fixed;
 use super::gate::Session;
 use super::laid_out::LaidOutBuffers;
+use super::metadata::MetadataBuffer;
 use super::{Access, FunctionSession, FunctionSlot, FunctionState, SessionBase, Shared};
 
 /// The rarely used state of a function session.
@@ -23,6 +24,8 @@ pub(in crate::boundary) struct FunctionExtras {
     pub(in crate::boundary) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
     /// The last result of a layout query. Plugins hold pointers into it.
     pub(in crate::boundary) laid_out: Option<LaidOutBuffers>,
+    /// The last result of a query for metadata. Plugins hold pointers into it.
+    pub(super) metadata: MetadataBuffer,
     /// The module of a held function. It takes precedence over the module of the running pass.
     pub(in crate::boundary) module: Option<Module>,
     /// Functions that are added to the module after the pass.

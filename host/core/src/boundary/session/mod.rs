@@ -11,6 +11,7 @@ pub(super) mod function;
 pub(super) mod gate;
 pub(super) mod input;
 pub(super) mod laid_out;
+mod metadata;
 pub(super) mod module;
 mod outline;
 pub(super) mod rewrites;

@@ -247,7 +247,8 @@ impl<'t> Parser<'t, '_> {
                 }
                 "meta" => {
                     self.cur.eat("{");
-                    extras.metadata.append(&mut self.metadata()?);
+                    let metadata = extras.metadata.get_or_insert_default();
+                    metadata.append(&mut self.metadata()?);
                 }
                 _ => extras.bytes.extend(self.hex_in_parens("after `extra`")?),
             }

@@ -250,7 +250,8 @@ impl<'p> Printer<'p, '_> {
             return;
         };
         self.out.extra(&extras.bytes);
-        if extras.doc.is_none() && extras.metadata.is_empty() {
+        let is_empty = extras.metadata.as_ref().is_none_or(Vec::is_empty);
+        if extras.doc.is_none() && is_empty {
             return;
         }
         self.out.text.push('\n');

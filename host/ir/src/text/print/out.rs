@@ -98,20 +98,15 @@ impl<'w> Out<'w> {
         if let Some(doc) = &extras.doc {
             self.clause(" doc", |out| out.quoted(doc));
         }
-        if extras.metadata.is_empty() {
+        let Some(metadata) = extras.metadata.as_ref().filter(|all| !all.is_empty()) else {
             return;
-        }
+        };
         self.text.push_str(" meta {");
-        write_list(
-            &mut self.text,
-            ", ",
-            &extras.metadata,
-            |text, (key, value)| {
-                write_name(text, key);
-                text.push_str(" = ");
-                write_quoted(text, &**value);
-            },
-        );
+        write_list(&mut self.text, ", ", metadata, |text, (key, value)| {
+            write_name(text, key);
+            text.push_str(" = ");
+            write_quoted(text, &**value);
+        });
         self.text.push('}');
     }
 

@@ -99,6 +99,13 @@ public:
     void set_name(value_id value, std::string_view name) {
         check(PASSDOCK_CPP_CALL(api(), set_value_name)(handle(), value.raw, str(name)));
     }
+    /* Sets an entry of the metadata. An empty text removes it. */
+    void set_metadata(op_id op, std::string_view key, std::string_view text) {
+        check(PASSDOCK_CPP_CALL(api(), set_op_metadata)(handle(), op.raw, str(key), str(text)));
+    }
+    void set_metadata(value_id value, std::string_view key, std::string_view text) {
+        check(PASSDOCK_CPP_CALL(api(), set_value_metadata)(handle(), value.raw, str(key), str(text)));
+    }
     type_id add_type(const type_spec &type) {
         type_id made;
         check(type.described([&](const passdock_type_desc &desc) {

@@ -293,6 +293,19 @@ public:
         return made != 0;
     }
 
+    /* ---- Metadata: keys and texts that no operator reads. In an ONNX file they are `metadata_props`. */
+
+    std::vector<std::pair<std::string, std::string>> metadata(op_id id) const {
+        return entries([&](const passdock_metadata **out, size_t *count) {
+            return PASSDOCK_CPP_CALL(api(), op_metadata)(handle(), id.raw, out, count);
+        });
+    }
+    std::vector<std::pair<std::string, std::string>> metadata(value_id id) const {
+        return entries([&](const passdock_metadata **out, size_t *count) {
+            return PASSDOCK_CPP_CALL(api(), value_metadata)(handle(), id.raw, out, count);
+        });
+    }
+
     /* ---- Inferred values and analyses */
 
     /* Returns the elements of a small integer tensor that `infer` found. */
@@ -328,6 +341,16 @@ private:
             if (auto record = at<Record>(column, range.start + i)) made.push_back(*record);
         }
         return made;
+    }
+    /* Returns the entries that a query for metadata returns, or nothing for an invalid id. */
+    template <class Query>
+    std::vector<std::pair<std::string, std::string>> entries(Query query) const {
+        const passdock_metadata *out = nullptr;
+        size_t count = 0;
+        std::vector<std::pair<std::string, std::string>> pairs;
+        if (query(&out, &count) != PASSDOCK_OK) return pairs;
+        for (size_t i = 0; i < count; i++) pairs.emplace_back(passdock::text(out[i].key), passdock::text(out[i].text));
+        return pairs;
     }
     template <class Id>
     std::vector<Id> list(passdock_range range) const {
