@@ -275,7 +275,7 @@ fn metadata_set_to_its_text_changes_nothing() {
 const CHAIN: &str = r#"module {
   fn @main(%x: f16[2], %kept: f16[2]) -> (%out: f16[2], %more: f16[2]) opset("" = 17) {
     %half = const f16[1] [0.5]
-    %small = const f64[2] [0.25, -2.0]
+    %small = const f64[2] [0.1, -2.0]
     %brain = const bf16[2] [1.5, -3.0]
     %a = onnx.Mul(%x, %half) : f16[2]
     %b = onnx.Exp(%a) : f16[2]
@@ -396,7 +396,7 @@ fn constants_of_any_precision_read_as_floats() {
         for (_, constant) in f.constants() {
             read.push(f.constant_floats(constant.value)?);
         }
-        let expected = [vec![0.5], vec![0.25, -2.0], vec![1.5, -3.0]];
+        let expected = [vec![0.5], vec![0.1, -2.0], vec![1.5, -3.0]];
         assert_eq!(read, expected.map(Some));
         Ok(())
     });
@@ -426,7 +426,7 @@ fn create_value_infers_the_type() {
             module {
               fn @main(%x: f16[2], %kept: f16[2]) -> (%out: f16[2], %more: f16[2]) opset("" = 17) {
                 %half = const f16[1] [0.5]
-                %small = const f64[2] [0.25, -2.0]
+                %small = const f64[2] [0.1, -2.0]
                 %brain = const bf16[2] [1.5, -3.0]
                 %a = onnx.Mul(%x, %half) : f16[2]
                 %b = onnx.Exp(%a) : f16[2]

@@ -111,23 +111,21 @@ impl Function {
         }
     }
 
-    /// Returns the elements of a constant float tensor (float32, float16, bfloat16, float64), rounded to `f32`; `None`
-    /// for any other value. So a pattern matches models of every precision; [`Function::dtype`] has the actual type.
+    /// Returns the elements of a constant float tensor (float16, bfloat16, float32, float64), which all are exact in
+    /// `f64`; `None` for any other value. [`Function::dtype`] has the actual type.
     ///
     /// # Errors
     /// If the file that stores the bytes can't be read.
     #[track_caller]
-    pub fn constant_floats(&self, value: ValueId) -> Result<Option<Vec<f32>>, EditError> {
+    pub fn constant_floats(&self, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
         let dtype = match self.dtype(value) {
             Some(dtype @ (DType::F32 | DType::F16 | DType::BF16 | DType::F64)) => dtype,
             _ => return Ok(None),
         };
         let size = element::size_of(dtype).unwrap_or(1);
         let floats = |bytes: &[u8]| {
-            let floats = bytes
-                .chunks_exact(size)
-                .map(|float| element::read(dtype, float) as f32);
-            floats.collect()
+            let floats = bytes.chunks_exact(size);
+            floats.map(|float| element::read(dtype, float)).collect()
         };
         Ok(self.constant_data(value)?.map(floats))
     }

@@ -3,7 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::numbers::{self, Numbers};
-use crate::shared::read::{floats, is_one, operand, operator};
+use crate::shared::read::{is_one, operand, operator};
 
 /// The maximum number of views between a splat and its use.
 const VIEWS: usize = 8;
@@ -107,7 +107,7 @@ impl KnownTensor {
 
     /// Returns all elements in row-major order.
     fn numbers(&self, f: &Function) -> Result<Numbers, EditError> {
-        let read = floats(f, self.value)?.ok_or(NoMatch)?;
+        let read = f.constant_floats(self.value)?.ok_or(NoMatch)?;
         let count: usize = self.dims.iter().map(|&size| size.max(0) as usize).product();
         NoMatch::unless(!read.is_empty() && read.len() == count)?;
         Ok(Numbers::new(read))

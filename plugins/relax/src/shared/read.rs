@@ -1,7 +1,7 @@
 //! Accessors for ops, operands and attributes, and small edits.
 
 use passdock_plugin_api::prelude::*;
-use passdock_plugin_api::{Status, Use, element};
+use passdock_plugin_api::{Status, Use};
 
 /// Returns the op that defines a value, if it is this operator and not a call of a function with that name.
 pub(crate) fn defined_by(f: &Function, value: ValueId, name: &str) -> Option<OpId> {
@@ -178,16 +178,6 @@ pub(crate) fn with_constant(f: &Function, op: OpId) -> Option<(ValueId, ValueId)
 /// Whether a type is one of the floating-point types that passes compute with.
 pub(crate) fn is_float(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
-}
-
-/// Returns the elements of a float constant, converted exactly.
-pub(crate) fn floats(f: &Function, value: ValueId) -> Result<Option<Vec<f64>>, EditError> {
-    let dtype = f.dtype(value).filter(|&dtype| is_float(dtype));
-    let read = |(bytes, dtype): (&[u8], DType)| {
-        let elements = bytes.chunks_exact(element::size_of(dtype)?);
-        Some(elements.map(|one| element::read(dtype, one)).collect())
-    };
-    Ok(f.constant_data(value)?.zip(dtype).and_then(read))
 }
 
 /// Returns the operand of the view that defines a value. A view has the same elements in the same order.

@@ -107,14 +107,14 @@ fn is_not_negative(f: &Function, value: ValueId) -> Result<bool, EditError> {
     let bound = |at: usize, name: &str| match f.operand(clip, at).and_then(ValueId::option) {
         Some(bound) => f.constant_floats(bound),
         None => Ok(match f.attr(clip, name) {
-            Some(Attr::Float(bound)) => Some(vec![bound]),
+            Some(Attr::Float(bound)) => Some(vec![f64::from(bound)]),
             _ => None,
         }),
     };
     let has_upper =
         f.operand(clip, 2).is_some_and(|bound| bound.is_some()) || f.attr(clip, "max").is_some();
     let is_positive =
-        |bound: Option<Vec<f32>>| matches!(bound.as_deref(), Some([bound]) if *bound >= 0.0);
+        |bound: Option<Vec<f64>>| matches!(bound.as_deref(), Some([bound]) if *bound >= 0.0);
     // If the bounds cross, the upper one is the result.
     Ok(is_positive(bound(1, "min")?) && (!has_upper || is_positive(bound(2, "max")?)))
 }

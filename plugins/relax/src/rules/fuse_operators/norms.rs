@@ -202,9 +202,9 @@ fn without_casts(r: &mut Rewriter<'_>, m: &Match<'_>) -> Rewritten {
 }
 
 /// Whether a number is exact in a dtype.
-fn is_exact(float: f32, dtype: DType) -> bool {
+fn is_exact(float: f64, dtype: DType) -> bool {
     match dtype {
-        DType::F16 => f16::from_f32(float).to_f32() == float,
-        _ => bf16::from_f32(float).to_f32() == float,
+        DType::F16 => f16::from_f64(float).to_f64() == float,
+        _ => bf16::from_f64(float).to_f64() == float,
     }
 }

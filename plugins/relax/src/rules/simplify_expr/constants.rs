@@ -3,9 +3,7 @@
 use passdock_plugin_api::prelude::*;
 
 use crate::rules::shared::kernels::ends_gelu;
-use crate::shared::read::{
-    defined_by, floats, int_or, is, is_any, known_dims, like, with_constant,
-};
+use crate::shared::read::{defined_by, int_or, is, is_any, known_dims, like, with_constant};
 
 pub(super) static RULES: Rules = rules! {
     rule constants_of_chain { %y = onnx.Add|onnx.Mul(%a, %b) } => reassociate;
@@ -43,7 +41,7 @@ fn stays_exact(f: &Function, a: ValueId, b: ValueId, is_sum: bool) -> Result<boo
         Some(DType::F16) => (1e-3, 1e3),
         _ => (1e-18, 1e18),
     };
-    let (Some(a), Some(b)) = (floats(f, a)?, floats(f, b)?) else {
+    let (Some(a), Some(b)) = (f.constant_floats(a)?, f.constant_floats(b)?) else {
         return Ok(true);
     };
     let mut both = a.iter().chain(&b);
