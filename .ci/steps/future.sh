@@ -101,8 +101,14 @@ for said in json.load(sys.stdin)["diagnostics"]:
 }
 pair today today
 unknown=$(fresh "$ages/unknown")
+# What the future adds is declared only for plugins that require it.
+printf '#include <passdock.h>\nuint64_t read(const passdock_host *host) { return host->future; }\n' >"$unknown/reads.c"
+future_gcc() { gcc -std=c11 -fsyntax-only -I "$(include_of future)" "${warnings[@]}" "$@" "$unknown/reads.c"; }
+future_gcc -DPASSDOCK_TARGET_MINOR=1
+! future_gcc 2>"$unknown/errors" || fail "a plugin for 1.0 can read what 1.1 added"
+grep -q "has no member named .future" "$unknown/errors" || fail "$(cat "$unknown/errors")"
 # The future structs have an additional field, which the plugin's initializers lack.
-gcc -std=c11 -shared -fPIC -I "$(include_of future)" "${warnings[@]}" -Wno-missing-field-initializers \
+gcc -std=c11 -DPASSDOCK_TARGET_MINOR=1 -shared -fPIC -I "$(include_of future)" "${warnings[@]}" -Wno-missing-field-initializers \
   tests/plugins/future/future.c -o "$unknown/libfuture.so"
 cat >"$unknown/model.ir" <<'IR'
 module {

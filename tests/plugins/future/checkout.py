@@ -129,11 +129,6 @@ FLAGS = [
 ]
 OTHER_FLAGS = [
     (
-        "host/core/src/analyses/names.rs",
-        "                flags,\n",
-        f"                flags: flags | {FLAG},\n",
-    ),
-    (
         "host/core/src/boundary/op/definitions.rs",
         "        traits.and_then(Result::ok).unwrap_or(0)\n",
         f"        traits.and_then(Result::ok).map_or(0, |traits| if traits == 0 {{ 0 }} else {{ traits | {TRAIT} }})\n",
@@ -147,7 +142,7 @@ def structs():
         file = f"{TABLE}/{part}.toml"
         for item in read(file).split("[[item]]\n"):
             name = re.match(r'struct = "(\w+)"\n', item)
-            future = '["future", "u64", "of the future"],\n'
+            future = '["future", "u64", "of the future", "", "", 1],\n'
             table = re.search(r'^table = "\w+"\n', item, flags=re.M)
             if name is None:
                 continue
@@ -156,7 +151,7 @@ def structs():
                 yield file, f"{name[0]}{table[0]}", f"{name[0]}{table[0]}fields = [{future}]\n"
             elif '["struct_size"' in item or "\nentry = true\n" in item:
                 count += 1
-                column = '["newer", "Column", "of the future"],\n' if name[1].endswith("View") else ""
+                column = '["newer", "Column", "of the future", "", "", 1],\n' if name[1].endswith("View") else ""
                 fields, end, rest = item.partition("\n]\n")
                 yield file, f"{fields}{end}", f"{fields}\n{column}{future}]\n"
     if count < 20:

@@ -1,5 +1,6 @@
 //! Generation of the C headers.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::docs::{comment, sentence};
@@ -105,17 +106,17 @@ fn declaration(name: &str) -> String {
 
 fn structure(table: &Table, record: &Struct) -> String {
     let name = c_type(&record.name);
-    let mut rows = Vec::new();
+    // By the minor version that added them.
+    let mut rows: BTreeMap<u32, Vec<(String, String)>> = BTreeMap::new();
+    let mut push = |since, row| rows.entry(since).or_default().push(row);
     if record.table.is_some() {
-        rows.extend(
-            ["struct_size", "reserved"].map(|name| (format!("uint32_t {name};"), String::new())),
-        );
+        for name in ["struct_size", "reserved"] {
+            push(0, (format!("uint32_t {name};"), String::new()));
+        }
     }
     for function in &record.function {
-        rows.push((
-            format!("{};", pointer(function, &function.name, 4)),
-            function.doc.clone(),
-        ));
+        let code = format!("{};", pointer(function, &function.name, 4));
+        push(function.since, (code, function.doc.clone()));
     }
     for field in &record.fields {
         let code = match field.ty.strip_prefix("fn ") {
@@ -127,31 +128,52 @@ fn structure(table: &Table, record: &Struct) -> String {
             },
             None => declarator(&field.ty, field.c_name()),
         };
-        rows.push((format!("{code};"), field.doc.clone()));
+        push(field.since, (format!("{code};"), field.doc.clone()));
     }
-    let rows = lines(rows.into_iter(), 4);
+    let rows = rows.into_iter().map(|(since, rows)| {
+        let rows = lines(rows.into_iter(), 4);
+        match since {
+            0 => rows,
+            since => format!("#if PASSDOCK_TARGET_MINOR >= {since}\n{rows}#endif\n"),
+        }
+    });
+    let rows: String = rows.collect();
     let mut text = above(&record.doc, 0);
     let _ = match record.declared {
         true => writeln!(text, "struct {name} {{\n{rows}}};"),
         false => writeln!(text, "typedef struct {name} {{\n{rows}}} {name};"),
     };
     if record.init {
-        let values: Vec<String> = record
-            .fields
-            .iter()
-            .map(|field| initializer(&name, field))
-            .collect();
-        let head = format!("#define {}_INIT", name.to_uppercase());
-        let one = format!("{head} {{{}}}\n", values.join(", "));
-        text.push_str(&match one.len() <= WIDTH {
-            true => one,
-            false => format!(
-                "{head} \\\n{}\n",
-                wrapped(&format!("    {{{}}}", values.join(", ")), 5, " \\")
-            ),
-        });
+        let versions: BTreeSet<u32> = record.fields.iter().map(|field| field.since).collect();
+        for (at, &since) in versions.iter().rev().enumerate() {
+            let condition = if at == 0 { "#if" } else { "#elif" };
+            match since {
+                _ if versions.len() == 1 => {}
+                0 => text.push_str("#else\n"),
+                since => _ = writeln!(text, "{condition} PASSDOCK_TARGET_MINOR >= {since}"),
+            }
+            text.push_str(&initializers(&name, record, since));
+        }
+        if versions.len() > 1 {
+            text.push_str("#endif\n");
+        }
     }
     text
+}
+
+/// Returns the definition of a struct's initializer, with the fields of a minor version.
+fn initializers(name: &str, record: &Struct, minor: u32) -> String {
+    let fields = record.fields.iter().filter(|field| field.since <= minor);
+    let values: Vec<String> = fields.map(|field| initializer(name, field)).collect();
+    let head = format!("#define {}_INIT", name.to_uppercase());
+    let one = format!("{head} {{{}}}\n", values.join(", "));
+    match one.len() <= WIDTH {
+        true => one,
+        false => format!(
+            "{head} \\\n{}\n",
+            wrapped(&format!("    {{{}}}", values.join(", ")), 5, " \\")
+        ),
+    }
 }
 
 /// Returns the default value of a struct's field.

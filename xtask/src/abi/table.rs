@@ -91,7 +91,8 @@ pub(super) enum Item {
 /// A row: a field of a struct, or a constant.
 ///
 /// A field has the name, the type and the documentation. `init` is its initializer in C if it isn't the type's default,
-/// and `c` is its name in C if that differs. For a constant `ty` is the value.
+/// and `c` is its name in C if that differs. For a constant `ty` is the value. `since` is the minor version that added
+/// the field.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Field {
     pub(super) name: String,
@@ -102,6 +103,8 @@ pub(super) struct Field {
     pub(super) init: String,
     #[serde(default)]
     pub(super) c: String,
+    #[serde(default)]
+    pub(super) since: u32,
 }
 
 /// A value of an enumeration. An element type also has its spelling in IR text (`text`) and its size (`bits`).
@@ -159,6 +162,9 @@ pub(super) struct Struct {
 pub(super) struct Function {
     #[serde(alias = "callback")]
     pub(super) name: String,
+    /// The minor version that added the function.
+    #[serde(default)]
+    pub(super) since: u32,
     /// `name: type`. In addition to Rust's types there are:
     /// - `[T]`: a pointer and a count
     /// - `[T; other]`: a pointer to as many elements as the list `other` has
