@@ -108,7 +108,7 @@ future_gcc -DPASSDOCK_TARGET_MINOR=1
 ! future_gcc 2>"$unknown/errors" || fail "a plugin for 1.0 can read what 1.1 added"
 grep -q "has no member named .future" "$unknown/errors" || fail "$(cat "$unknown/errors")"
 # The future structs have an additional field, which the plugin's initializers lack.
-gcc -std=c11 -DPASSDOCK_TARGET_MINOR=1 -shared -fPIC -I "$(include_of future)" "${warnings[@]}" -Wno-missing-field-initializers \
+gcc -std=c11 -DPASSDOCK_TARGET_MINOR=1 -DPASSDOCK_MIN_HOST_MINOR=0 -shared -fPIC -I "$(include_of future)" "${warnings[@]}" -Wno-missing-field-initializers \
   tests/plugins/future/future.c -o "$unknown/libfuture.so"
 cat >"$unknown/model.ir" <<'IR'
 module {
