@@ -58,6 +58,9 @@ quoted() { printf '"%s", ' "$@"; }
 printf '[workspace]\nmembers = [%s]\nexclude = [%s]\n' "$(quoted "${members[@]}")" "$(quoted "${vendors[@]}")" \
   >"$tree/Cargo.toml"
 
+# `old-rust.sh toolchain`: only the compiler and the tree.
+[ "${1:-}" != toolchain ] || return 0
+
 for dir in . "${vendors[@]}"; do (cd "$tree/$dir" && "${old[@]}" test --offline); done
 new=$(fresh "$TARGET/new-plugins/old")
 "$passdock" plugin new "$new/new-old"
