@@ -304,7 +304,12 @@ fn manifest_examples_are_valid() {
         panic!("one manifest with its plugin")
     };
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let Some(library) = build(directory.path(), "acme", in_c(&page), "acme.transform.Tile") else {
+    let Some(library) = build(
+        directory.path(),
+        "acme",
+        &in_c(&page),
+        "acme.transform.Tile",
+    ) else {
         return;
     };
     let registry = passdock::Registry::new();
