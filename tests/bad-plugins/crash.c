@@ -447,11 +447,7 @@ static passdock_status failed(const passdock_host *host, void *instance, passdoc
     return at("failed");
 }
 
-PASSDOCK_MANIFEST_TEXT("name = 'crash'\nversion = '0.1.0'\n"
-                       "[[pass]]\nname = 'c.transform.Crash'\nkind = 'function'\n"
-                       "summary = \"Does what it mustn't.\"\n"
-                       "[[op]]\nname = 'crash.Op'\n"
-                       "[[instrument]]\nname = 'crash.watch'\n");
+PASSDOCK_MANIFEST("crash.toml");
 
 static passdock_pass_entry pass;
 static passdock_op_entry op;
