@@ -5,6 +5,7 @@ each guide gets a directory in it.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ sys.path.insert(0, str(ROOT / "python" / "tests"))
 from guide import read, shown, write_file  # noqa: E402
 
 HOME = Path(sys.argv[1]).resolve()
+# Programs that a guide needs and that may be missing. `cargo xtask deep` runs these guides, too.
+NEEDS = {"debug-a-plugin": ("gdb", "lldb", "perf", "valgrind")}
 # The path of the SDK in a guide's manifest, and the actual path.
 SDK = ('path = "../passdock/plugin-api"', f'path = "{ROOT / "plugin-api"}"')
 
@@ -60,6 +63,10 @@ def main():
         sys.exit(f"no guide's name contains `{word}`")
     wrong = []
     for guide in guides:
+        missing = [program for program in NEEDS.get(guide.stem, ()) if shutil.which(program) is None]
+        if missing:
+            print(f"{guide.relative_to(ROOT)}: skipped, no {', '.join(missing)}")
+            continue
         print(guide.relative_to(ROOT), flush=True)
         directory = HOME / guide.stem
         directory.mkdir()
