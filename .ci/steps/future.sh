@@ -58,7 +58,8 @@ if [ "$1" = valgrind ]; then
     checked() { valgrind --quiet --error-exitcode=99 --trace-children=yes "$command" "$@"; }
     checked run examples/c-op/before.ir -o - --passes FoldConstant,CanonicalizeBindings,DeadCodeElimination
     # A C pass and a C instrument, built with the header of the plugins' age.
-    gcc -std=c11 -O1 -g -shared -fPIC -I "$(include_of $plugins)" examples/c-pass/c_pass.c -o "$place/c/libc_pass.so"
+    gcc -std=c11 -O1 -g -shared -fPIC -I "$(include_of $plugins)" -I examples/c-pass examples/c-pass/c_pass.c \
+      -o "$place/c/libc_pass.so"
     checked run examples/models/digits.onnx --plugin-dir "$place/c" --passes c.transform.FuseDoubleRelu \
       --instrument c.counter
     # A pass in safe Rust that keeps borrowed data while it calls a definition.

@@ -17,7 +17,7 @@ cp "$out/examples/passdock_misbehaving.dll" "$root/failing"
 (cd examples/hello-pass && cargo build --offline --target $windows --target-dir "$TARGET/vendor")
 cp "$TARGET/vendor/$windows/debug/hello_pass.dll" "$root/plugins"
 compile() { $gcc -std=c11 -O2 -shared -Wall -Wextra -Werror -I $include "$@"; }
-compile examples/c-pass/c_pass.c -o "$root/plugins/c_pass.dll"
+compile -I examples/c-pass examples/c-pass/c_pass.c -o "$root/plugins/c_pass.dll"
 # A Windows library that Rust's standard library needs and older versions of wine lack. It is next to the executable,
 # like libraries of a runtime, and isn't a plugin.
 cat >"$root/runtime.c" <<'C'

@@ -64,6 +64,9 @@ pub(crate) struct PluginCheckArgs {
     /// Stop a check after this time and report it as crashed
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, default_value = "120")]
     pub(crate) timeout: Duration,
+    /// Run the checks in this process, for a debugger
+    #[arg(long, conflicts_with = "timeout")]
+    pub(crate) in_process: bool,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
     /// Print JSON

@@ -173,6 +173,8 @@ pub(crate) fn compile_c_plugin(bench: &Bench, source: &str, flags: &[&str]) -> O
         "-Wno-unused-function",
     ]);
     cc.args(["-shared", "-fPIC", "-I", "plugin-api/abi/include"]);
+    // The manifest is next to the source.
+    cc.arg("-I").args(Path::new(source).parent());
     cc.args(flags).args([source, "-lm", "-o"]).arg(&library);
     match cc.current_dir(REPOSITORY).status() {
         Ok(status) => assert!(status.success(), "cc rejects {source}"),

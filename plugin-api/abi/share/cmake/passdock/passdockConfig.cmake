@@ -17,8 +17,10 @@ if("CXX" IN_LIST _passdock_languages)
 endif()
 unset(_passdock_languages)
 
-# Adds a plugin, a library that passdock loads: passdock_add_plugin(NAME SOURCE...). Its file is libNAME.so, libNAME.dylib
-# or NAME.dll. Its functions are hidden, except the entry function.
+# Adds a plugin, a library that passdock loads: passdock_add_plugin(NAME SOURCE... plugin.toml). Its file is libNAME.so,
+# libNAME.dylib or NAME.dll. Its functions are hidden, except the entry function. The directory of each manifest is an
+# include directory. If PASSDOCK_PROGRAM, by default the `passdock` in PATH, is a program, it checks the manifest after
+# each build: whether it is valid and matches the code.
 function(passdock_add_plugin name)
   set(type MODULE)
   if(APPLE)
@@ -27,6 +29,20 @@ function(passdock_add_plugin name)
   endif()
   add_library(${name} ${type} ${ARGN})
   target_link_libraries(${name} PRIVATE passdock::passdock)
+  # The sources include the manifests through the assembler, which reports no dependencies.
+  set(manifests ${ARGN})
+  list(FILTER manifests INCLUDE REGEX "\\.toml$")
+  foreach(manifest IN LISTS manifests)
+    get_filename_component(manifest "${manifest}" ABSOLUTE)
+    get_filename_component(directory "${manifest}" DIRECTORY)
+    target_include_directories(${name} PRIVATE "${directory}")
+    set_property(SOURCE ${ARGN} APPEND PROPERTY OBJECT_DEPENDS "${manifest}")
+  endforeach()
+  find_program(PASSDOCK_PROGRAM passdock)
+  if(PASSDOCK_PROGRAM AND NOT CMAKE_CROSSCOMPILING)
+    add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+      COMMAND "${PASSDOCK_PROGRAM}" plugin check --only manifest "$<TARGET_FILE:${name}>")
+  endif()
   set_target_properties(${name} PROPERTIES
     C_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden

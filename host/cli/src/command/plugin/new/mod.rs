@@ -46,7 +46,8 @@ const RUST: [(&str, &str); 8] = [
 const C_SOURCE: &str = template!("c/plugin.c");
 const CPP_SOURCE: &str = template!("cpp/plugin.cpp");
 /// The files of a C or C++ plugin except its source, and their templates.
-const C: [(&str, &str); 8] = [
+const C: [(&str, &str); 9] = [
+    ("src/plugin.toml", template!("c/plugin.toml")),
     ("Makefile", template!("c/Makefile")),
     ("CMakeLists.txt", template!("c/CMakeLists.txt")),
     ("tests/after.ir", template!("c/after.ir")),

@@ -1,4 +1,5 @@
-//! A plugin in a debugger. The session `plugin_files` has the other tests of plugin files.
+//! What authors of plugins use to find a bug: a debugger, and backtraces of panics. `cargo xtask deep debug-a-plugin`
+//! tests other tools.
 
 use crate::support::{Bench, RELUS, compile_c_plugin, passdock};
 
@@ -39,4 +40,35 @@ fn gdb_stops_at_a_breakpoint_in_a_pass() {
     }
     assert!(stdout.contains("Breakpoint 1, work (host="), "{stdout}");
     assert!(stdout.contains("crash.c:"), "{stdout}");
+}
+
+/// A backtrace names the function that panicked. The error is the same as without one.
+#[test]
+fn backtraces_of_panics_are_printed_on_request() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let panics = [
+        (
+            "bad.transform.Panic",
+            "the pass panicked at tests/plugins/src/misbehaving/mod.rs:13:18: the weights have to be there",
+            "misbehaving::panics",
+        ),
+        (
+            "bad.transform.Scribble,relax.transform.InferType",
+            "wrote to read-only memory",
+            "passdock_ir::function::",
+        ),
+    ];
+    for (passes, message, function) in panics {
+        for process in ["", "--in-process"] {
+            let run = format!("run m.ir --passes {passes} {process}");
+            for (value, is_printed) in [("1", true), ("0", false)] {
+                let variables = [("RUST_BACKTRACE", value)];
+                let ran = bench.run_with(&variables, run.split_whitespace(), "");
+                assert_eq!(ran.status, 1, "{}", ran.stderr);
+                assert!(ran.stderr.contains(message), "{}", ran.stderr);
+                assert_eq!(ran.stderr.contains(function), is_printed, "{}", ran.stderr);
+            }
+        }
+    }
 }
