@@ -15,6 +15,8 @@ sys.path.insert(0, str(ROOT / "python" / "tests"))
 from guide import read, shown  # noqa: E402
 
 HOME = Path(sys.argv[1]).resolve()
+# Variables that name the user's own plugins.
+PLUGIN_VARIABLES = ("CONDA_PREFIX", "PASSDOCK_PLUGIN_PATH", "VIRTUAL_ENV")
 # The path of the SDK in a guide's manifest, and the actual path.
 SDK = ('path = "../passdock/plugin-api"', f'path = "{ROOT / "plugin-api"}"')
 
@@ -24,7 +26,7 @@ def follow(steps, directory):
     for manifest in directory.rglob("Cargo.toml"):
         # The directory is inside this workspace, which the crate isn't a member of.
         manifest.write_text(manifest.read_text().replace(*SDK) + "\n[workspace]\n")
-    environment = {name: value for name, value in os.environ.items() if name != "PASSDOCK_PLUGIN_PATH"} | {
+    environment = {name: value for name, value in os.environ.items() if name not in PLUGIN_VARIABLES} | {
         "PATH": f"{HOME / 'bin'}:{os.environ['PATH']}",
         "PASSDOCK": str(HOME / "bin/passdock"),
         "CARGO_TARGET_DIR": "target",
@@ -32,6 +34,7 @@ def follow(steps, directory):
         "CARGO_TERM_QUIET": "true",
         "NO_COLOR": "1",
         "COLUMNS": "120",
+        "XDG_DATA_HOME": f"{directory}/.local/share",
     }
     printed = []
     for step in steps:

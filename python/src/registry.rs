@@ -1,5 +1,6 @@
 //! The registry: the plugins and passes of the program.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use passdock::config::{Field, FieldType, Schema};
@@ -38,12 +39,12 @@ pub(crate) fn load_dir(py: Python<'_>, path: PathBuf) -> Result {
 
 /// Returns the plugin directories that are searched by default, in search order.
 #[pyfunction]
-pub(crate) fn default_dirs(prefixes: Vec<PathBuf>) -> Vec<PathBuf> {
-    discover::default_dirs(
-        prefixes
-            .iter()
-            .map(|prefix| discover::dir_in_prefix(prefix)),
-    )
+pub(crate) fn default_dirs(prefixes: Vec<PathBuf>) -> Vec<OsString> {
+    let of_prefixes = prefixes
+        .iter()
+        .map(|prefix| discover::dir_in_prefix(prefix));
+    let dirs = discover::default_dirs(of_prefixes).into_iter();
+    dirs.map(PathBuf::into_os_string).collect()
 }
 
 /// Adds the plugins of default directories to the registry. Returns the errors of plugins that conflict with others.
