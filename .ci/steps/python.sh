@@ -44,7 +44,7 @@ tests_wheel() {
 
 # Runs a command without the checkout's package and the user's settings, and without writing to the checkout.
 clean() {
-  env -u PYTHONPATH -u PASSDOCK_PLUGIN_PATH -u PASSDOCK_CONFIG -u CARGO_TARGET_DIR \
+  env -u PYTHONPATH -u PASSDOCK_PLUGIN_PATH -u PASSDOCK_CONFIG -u CARGO_TARGET_DIR XDG_DATA_HOME="$TARGET/no-data" \
     PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY="$TARGET/wheel/hypothesis" \
     MYPY_CACHE_DIR="$TARGET/wheel/mypy" "$@"
 }

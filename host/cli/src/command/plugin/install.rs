@@ -105,8 +105,8 @@ fn installed_version(dir: &Path) -> Option<String> {
     dir.symlink_metadata().ok()?;
     let found = discover(&[search(dir)]).map(|found| found.plugins);
     let found = found.unwrap_or_default();
-    let versions = found.iter().map(|plugin| &plugin.manifest().plugin.version);
-    Some(versions.cloned().next().unwrap_or_default())
+    let mut versions = found.iter().map(|plugin| &plugin.manifest().plugin.version);
+    Some(versions.next().cloned().unwrap_or_default())
 }
 
 fn exists(plugin: &Plugin, old: &str, user_dir: &Path) -> PassError {
