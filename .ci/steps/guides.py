@@ -18,19 +18,22 @@ from guide import read, shown, write_file  # noqa: E402
 HOME = Path(sys.argv[1]).resolve()
 # Programs that a guide needs and that may be missing. `cargo xtask deep` runs these guides, too.
 NEEDS = {"debug-a-plugin": ("gdb", "lldb", "perf", "valgrind")}
+# Variables that name the user's own plugins.
+PLUGIN_VARIABLES = ("CONDA_PREFIX", "PASSDOCK_PLUGIN_PATH", "VIRTUAL_ENV")
 # The path of the SDK in a guide's manifest, and the actual path.
 SDK = ('path = "../passdock/plugin-api"', f'path = "{ROOT / "plugin-api"}"')
 
 
 def follow(steps, directory):
     """Runs commands in a shell and returns their output and exit statuses."""
-    environment = {name: value for name, value in os.environ.items() if name != "PASSDOCK_PLUGIN_PATH"} | {
+    environment = {name: value for name, value in os.environ.items() if name not in PLUGIN_VARIABLES} | {
         "PATH": f"{HOME / 'bin'}:{os.environ['PATH']}",
         "CARGO_TARGET_DIR": "target",
         "CARGO_NET_OFFLINE": "true",
         "CARGO_TERM_QUIET": "true",
         "NO_COLOR": "1",
         "COLUMNS": "120",
+        "XDG_DATA_HOME": f"{directory}/.local/share",
     }
     printed = []
     for step in steps:

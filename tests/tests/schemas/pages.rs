@@ -243,7 +243,7 @@ fn pipeline_examples_have_documented_results() {
                 block.text,
             )),
             // Standard plugins that the block doesn't name.
-            standard_dirs: vec![directory.join("plugins")],
+            default_dirs: vec![directory.join("plugins")],
             ..Request::default()
         };
         let rules = "rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }";

@@ -21,6 +21,8 @@ pub(crate) enum PluginCommand {
     New(NewArgs),
     /// Check the manifest of a plugin and the behavior of its passes
     Check(PluginCheckArgs),
+    /// Install plugins for the current user
+    Install(InstallArgs),
 }
 
 #[derive(Debug, Args)]
@@ -78,4 +80,18 @@ pub(crate) struct PluginCheckArgs {
     /// Skip this pass
     #[arg(long, value_name = "PASS", hide = true)]
     pub(crate) without: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("../../help/plugin_install.txt").trim_end())]
+pub(crate) struct InstallArgs {
+    /// Plugin library, or a directory with plugins and their data files
+    #[arg(value_name = "FILE|DIR")]
+    pub(crate) path: PathBuf,
+    /// Replace installed plugins of the same name
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -120,9 +120,13 @@ impl Bench {
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.dir.path()).env("NO_COLOR", "1");
+        command.env("HOME", self.dir.path());
         for variable in [
             "PASSDOCK_PLUGIN_PATH",
+            "CONDA_PREFIX",
             "ORT_DYLIB_PATH",
+            "VIRTUAL_ENV",
+            "XDG_DATA_HOME",
             "CI",
             "RUST_BACKTRACE",
         ] {

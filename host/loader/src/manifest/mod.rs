@@ -31,7 +31,7 @@ pub use typed::toml_value;
 
 /// The JSON Schema of manifests that this host supports, which `docs/manifests.md` explains. `passdock schema manifest`
 /// prints it.
-pub const SCHEMA: &str = include_str!("../../../../docs/schemas/manifest.schema.json");
+pub const SCHEMA: &str = include_str!("manifest.schema.json");
 
 /// The maximum length of a manifest in bytes, its NUL included.
 pub const MAX_LEN: u64 = 1 << 20;
