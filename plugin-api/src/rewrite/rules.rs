@@ -81,9 +81,13 @@ impl CompiledSet {
     fn new(rules: Vec<Arc<Compiled>>) -> Arc<CompiledSet> {
         let mut roots: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, one) in rules.iter().enumerate() {
-            let root = &one.rule.nodes[one.rule.nodes.len() - 1];
-            for operator in &root.operators {
-                roots.entry(operator.value.clone()).or_default().push(at);
+            for root in one.rule.roots() {
+                for operator in &one.rule.nodes[root].operators {
+                    let rules = roots.entry(operator.value.clone()).or_default();
+                    if rules.last() != Some(&at) {
+                        rules.push(at);
+                    }
+                }
             }
         }
         Arc::new(CompiledSet { rules, roots })
