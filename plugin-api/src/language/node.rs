@@ -223,6 +223,7 @@ impl Parser<'_> {
             Token::Mark("%") => self.replacement_value(),
             Token::Mark("$") => self.attr_name().map(Operand::Splat),
             Token::Mark("[") => self.attr_list(true).map(Operand::Elements),
+            Token::Mark(mark) if !["-", "~"].contains(mark) => Err(self.expected("an operand")),
             _ => {
                 let start = self.at().start;
                 let about = self.in_pattern && self.eat("~");

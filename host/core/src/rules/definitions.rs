@@ -106,7 +106,7 @@ impl Check<'_> {
         for op in all {
             let operands = op.mention.node.operands.iter().flat_map(|operand| {
                 let uses = match &operand.value {
-                    Operand::Splat(at) => vec![(*at, vec!["float", "int"])],
+                    Operand::Splat(at) => vec![(*at, vec!["number", "float", "int"])],
                     Operand::Elements(AttrTerm::Bound(at)) => vec![(*at, vec!["ints"])],
                     Operand::Elements(term) => items(term),
                     _ => Vec::new(),
