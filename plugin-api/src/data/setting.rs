@@ -73,6 +73,14 @@ impl From<&str> for RulesText {
 ///
 /// Also the value of a config key without fields: a `bool`, an `i64`, an `f64`, a `String`, a `Vec<String>`, a
 /// `Vec<RulesText>` or a [`Table`](crate::Table). `()` has no options.
+#[cfg_attr(
+    has_diagnostics,
+    diagnostic::on_unimplemented(
+        message = "`{Self}` has no options",
+        label = "not a struct of `options!`",
+        note = "declare the struct with `options!`: `options! {{ pub struct Tile {{ size: i64 = 32 }} }}`"
+    )
+)]
 pub trait Options: Default {
     /// The descriptions of the fields, for the manifest.
     #[doc(hidden)]
@@ -87,6 +95,12 @@ pub trait Options: Default {
     /// Returns the values of the fields, in the order of [`Options::OPTIONS`].
     #[doc(hidden)]
     fn values(self) -> Vec<OptionValue>;
+}
+
+/// Returns the descriptions of options, for `plugin!`.
+#[doc(hidden)]
+pub const fn options_of<T: Options>() -> &'static [OptionSpec] {
+    T::OPTIONS
 }
 
 /// The description of an option for the manifest.
@@ -126,6 +140,14 @@ pub enum OptionDefault {
 
 /// A type that an option may have.
 #[doc(hidden)]
+#[cfg_attr(
+    has_diagnostics,
+    diagnostic::on_unimplemented(
+        message = "`{Self}` is not a type of options",
+        label = "expected `bool`, an integer, `f64`, `String`, `Vec<String>`, `Vec<RulesText>`, `Table<i64>` or \
+                 `Table<OptionValue>`"
+    )
+)]
 pub trait OptionType: Sized {
     /// The default of an option without an explicit one, which determines its type in the manifest.
     const ZERO: OptionDefault;
@@ -225,6 +247,7 @@ integers! {
     usize: Some((0, i64::MAX));
 }
 
+#[cfg_attr(has_diagnostics, diagnostic::do_not_recommend)]
 impl<T: OptionType + Default> Options for T {
     const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
         name: "",
