@@ -5,6 +5,7 @@ use std::fmt;
 use passdock_abi::Status;
 
 use super::error::{EditError, PassError};
+use super::table::Table;
 
 /// The value of an option or config field.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,6 +158,42 @@ pub trait OptionType: Sized {
     fn into_value(self) -> OptionValue;
 }
 
+/// An [`OptionType`] as data. `options!` only uses the trait by [`option`], so that the compiler reports a type without
+/// it once, at the type.
+#[doc(hidden)]
+pub struct OptionAccess<T> {
+    pub zero: OptionDefault,
+    pub range: Option<(i64, i64)>,
+    pub read: fn(&str, Result<Option<OptionValue>, EditError>, T) -> Result<T, PassError>,
+    pub into_value: fn(T) -> OptionValue,
+}
+
+#[doc(hidden)]
+pub const fn option<T: OptionType>() -> OptionAccess<T> {
+    OptionAccess {
+        zero: T::ZERO,
+        range: T::RANGE,
+        read: field,
+        into_value: T::into_value,
+    }
+}
+
+/// Declares the types whose fields can have an attribute of `options!`.
+macro_rules! attributes {
+    ($($trait:ident $message:literal: $($ty:ty),*;)*) => {$(
+        #[doc(hidden)]
+        #[cfg_attr(has_diagnostics, diagnostic::on_unimplemented(message = $message, label = "unsuitable type"))]
+        pub trait $trait {}
+        $(impl $trait for $ty {})*
+    )*};
+}
+
+attributes! {
+    RangeType "`#[range]` requires an integer or `Table<i64>`, found `{Self}`": i64, i32, u32, u64, usize, Table<i64>;
+    ChoicesType "`#[choices]` requires `String`, found `{Self}`": String;
+    RestType "`#[rest]` requires `Table<i64>` or `Table<OptionValue>`, found `{Self}`": Table<i64>, Table<OptionValue>;
+}
+
 macro_rules! scalars {
     ($($ty:ty, $zero:expr, { $($pattern:pat => $value:expr),* }, $into:expr;)*) => {$(
         impl OptionType for $ty {
@@ -262,7 +299,7 @@ impl<T: OptionType + Default> Options for T {
     fn read(
         source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
     ) -> Result<T, PassError> {
-        field("", source(""), T::default)
+        field("", source(""), T::default())
     }
 
     fn values(self) -> Vec<OptionValue> {
@@ -291,15 +328,20 @@ pub fn table<T: Options>(options: T) -> OptionValue {
     OptionValue::Table(names.zip(options.values()).collect())
 }
 
-/// Returns the value of a field: the one that is set, or the default.
+/// Returns the items of a list, which must be an array of strings.
 #[doc(hidden)]
-pub fn field<T: OptionType>(
+pub const fn list<const N: usize>(items: [&'static str; N]) -> [&'static str; N] {
+    items
+}
+
+/// Returns the value of a field: the one that is set, or the default.
+fn field<T: OptionType>(
     name: &str,
     value: Result<Option<OptionValue>, EditError>,
-    default: impl FnOnce() -> T,
+    default: T,
 ) -> Result<T, PassError> {
     match value {
-        Ok(None) => Ok(default()),
+        Ok(None) => Ok(default),
         Ok(Some(value)) => T::from_value(&value).ok_or_else(|| {
             PassError::new(format!(
                 "invalid value for option `{}`: expected a {}, found {}",
@@ -309,7 +351,7 @@ pub fn field<T: OptionType>(
             ))
         }),
         // A host may reject an option that the pass doesn't declare.
-        Err(error) if error.status == Status::NOT_FOUND => Ok(default()),
+        Err(error) if error.status == Status::NOT_FOUND => Ok(default),
         Err(error) => Err(error.into()),
     }
 }

@@ -18,6 +18,8 @@ mod region_results;
 mod rewriter;
 mod rules;
 mod search;
+#[doc(hidden)]
+pub mod syntax;
 
 pub use crate::language::{
     After, AttrTerm, Condition, Literal, Node, NodeAttr, Number, Operand, Opset, PatternValue,
