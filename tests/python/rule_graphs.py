@@ -56,6 +56,8 @@ class Builder:
         self.scope, self.inputs, self.functions, self.count = Scope(), [], [], 0
         # Whether inputs must be numbers that every op accepts.
         self.tame = False
+        # The minimum tolerance of results of any dtype.
+        self.tolerance = 0.0
         # Whether ONNX's reference implementation is known to be wrong.
         self.kernels_only = False
         self.unknown, self.memo, self.operators = {}, {}, set()
