@@ -495,10 +495,10 @@ macro_rules! __section {
             $($rest)*
         )
     };
-    (ops [] $($op:expr),* $(,)?) => {
+    (ops [] $($op:expr),* $(,)*) => {
         &[$($op),*]
     };
-    (requires [] $($requirement:expr),* $(,)?) => {
+    (requires [] $($requirement:expr),* $(,)*) => {
         &[$($requirement),*]
     };
 }

@@ -287,7 +287,7 @@ macro_rules! rules {
             $(
                 #[allow(warnings)]
                 const _: fn() = || {
-                    $crate::__rule!([$($word)*] [$($text)*] $($code)?);
+                    $crate::__rule!($name [$($word)*] [$($text)*] $($code)?);
                 };
             )*
         }
