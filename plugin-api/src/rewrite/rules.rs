@@ -311,6 +311,6 @@ macro_rules! __rule_code {
         ::std::option::Option::None
     };
     ($code:expr) => {
-        $crate::__private::rule::code($code)
+        ::std::option::Option::Some($crate::__private::rule::Code($code).0)
     };
 }
