@@ -144,7 +144,9 @@ pub mod __private {
     pub use crate::ffi::{enter, install_hook, FunctionHandle, Panicked, Tables};
     pub use crate::op::attr_kind;
     pub use crate::pass::{end, InstrumentFunctions};
-    pub use crate::plugin::{copy, or_empty, render, ConfigSpec, PassKind, PassSpec, PluginSpec};
+    pub use crate::plugin::{
+        copy, or_empty, render, ConfigSpec, PassFunction, PassSpec, PluginSpec,
+    };
     pub use crate::plugin::{ChildSpec, SequentialSpec};
     pub use crate::rewrite::{syntax as rule, RuleSource};
     pub use passdock_abi as abi;

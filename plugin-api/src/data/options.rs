@@ -129,6 +129,8 @@ macro_rules! __options_struct {
         }
 
         const _: () = {
+            $crate::__no_duplicates!($($field)*);
+
             /// The defaults as constants, so that each is compiled once.
             struct Defaults;
 

@@ -7,6 +7,6 @@ mod spec;
 pub use manifest::{copy, render};
 pub use sequential::{ChildSpec, SequentialSpec};
 pub use spec::{
-    or_empty, ConfigSpec, FunctionPass, ModulePass, PassFunction, PassKind, PassSpec, PluginSpec,
+    or_empty, ConfigSpec, FunctionPass, ModulePass, PassFunction, PassSpec, PluginSpec,
     StaticPlugin,
 };

@@ -54,21 +54,22 @@ pub type FunctionPass = fn(&mut Function, &PassContext) -> PassResult;
 /// A module pass.
 pub type ModulePass = fn(&mut Module<'_>, &PassContext) -> PassResult;
 
-/// The function of a pass, by the kind of pass.
+/// The function of a pass, by the kind of pass as in `plugin!`.
 #[doc(hidden)]
+#[allow(non_camel_case_types)]
 #[derive(Clone, Copy)]
 pub enum PassFunction {
-    Function(FunctionPass),
-    PrimFunction(FunctionPass),
-    Module(ModulePass),
+    function(FunctionPass),
+    prim_function(FunctionPass),
+    module(ModulePass),
 }
 
 impl PassFunction {
     pub(crate) fn kind(self) -> abi::PassKind {
         match self {
-            PassFunction::Function(_) => abi::PassKind::FUNCTION,
-            PassFunction::PrimFunction(_) => abi::PassKind::PRIM_FUNCTION,
-            PassFunction::Module(_) => abi::PassKind::MODULE,
+            PassFunction::function(_) => abi::PassKind::FUNCTION,
+            PassFunction::prim_function(_) => abi::PassKind::PRIM_FUNCTION,
+            PassFunction::module(_) => abi::PassKind::MODULE,
         }
     }
 }
@@ -117,32 +118,12 @@ pub struct PassSpec {
     pub config: &'static str,
 }
 
-/// A pass before its function is known. The methods have the names of the kinds of passes.
-#[doc(hidden)]
-#[derive(Clone, Copy)]
-pub struct PassKind {
-    pub name: &'static str,
-    pub docs: Names,
-}
-
-impl PassKind {
-    pub const fn function(self, run: FunctionPass) -> PassSpec {
-        self.spec(PassFunction::Function(run))
-    }
-
-    pub const fn prim_function(self, run: FunctionPass) -> PassSpec {
-        self.spec(PassFunction::PrimFunction(run))
-    }
-
-    pub const fn module(self, run: ModulePass) -> PassSpec {
-        self.spec(PassFunction::Module(run))
-    }
-
-    const fn spec(self, run: PassFunction) -> PassSpec {
+impl PassSpec {
+    pub const fn new(name: &'static str, docs: Names, run: PassFunction) -> PassSpec {
         PassSpec {
-            name: self.name,
+            name,
             run,
-            docs: self.docs,
+            docs,
             opt_level: 0,
             required: &[],
             aliases: &[],
@@ -234,7 +215,7 @@ impl PluginSpec {
     pub(crate) const fn uses_loops(&self) -> bool {
         let mut pass = 0;
         while pass < self.passes.len() {
-            if matches!(self.passes[pass].run, PassFunction::PrimFunction(_)) {
+            if matches!(self.passes[pass].run, PassFunction::prim_function(_)) {
                 return true;
             }
             pass += 1;
@@ -413,7 +394,11 @@ macro_rules! __section {
                 $($done)*
                 $crate::__keys!(
                     []
-                    ($crate::__private::PassKind { name: $pass, docs: &[$($doc),*] }.$kind($run $(:: $path)*))
+                    ($crate::__private::PassSpec::new(
+                        $pass,
+                        &[$($doc),*],
+                        $crate::__private::PassFunction::$kind($run $(:: $path)*),
+                    ))
                     $($($keys)*)? ,
                 ),
             ]

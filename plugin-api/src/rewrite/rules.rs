@@ -287,7 +287,7 @@ macro_rules! rules {
             $(
                 #[allow(warnings)]
                 const _: fn() = || {
-                    $crate::__rule!([$($word)*] [$($text)*] $($code)?);
+                    $crate::__rule!($name [$($word)*] [$($text)*] $($code)?);
                 };
             )*
         }
@@ -311,6 +311,6 @@ macro_rules! __rule_code {
         ::std::option::Option::None
     };
     ($code:expr) => {
-        $crate::__private::rule::code($code)
+        ::std::option::Option::Some($crate::__private::rule::Code($code).0)
     };
 }

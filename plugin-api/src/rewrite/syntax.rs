@@ -4,8 +4,9 @@
 //! wrong most often: missing commas, names that the pattern doesn't bind, and unknown conditions. `%x` and `$x` become a
 //! variable `x` of type [`Name`] in a function that isn't called; numbers such as `%0` aren't checked.
 //!
-//! As for `plugin!`, there is no rule for invalid syntax: the compiler reports the first token that doesn't fit. Commas
-//! are appended to lists, and names are matched as `tt`. A macro's first argument is the part of the rule: `pattern`,
+//! As for `plugin!`, there is no rule for invalid syntax: the compiler reports the first token that doesn't fit. Lists end
+//! with a comma, choices with `;` and rules with `;` and their name, because an unexpected end of a macro's arguments has
+//! no location. Names are matched as `tt`. A macro's first argument is the part of the rule: `pattern`,
 //! `whole` for a pattern that an arrow follows, or `replacement`, which includes the conditions. The second argument is
 //! what an item belongs to.
 
@@ -47,22 +48,23 @@ pub mod word {
 /// A module without items, whose name explains the error about a value without `%`.
 pub mod values_start_with_a_percent_sign {}
 
-/// Returns the code of a rule as data.
-pub const fn code(code: RuleCode) -> Option<RuleCode> {
-    Some(code)
-}
+/// The same for a rule without an arrow.
+pub mod rules_without_code_need_an_arrow {}
+
+/// The code of a rule. Old compilers have no constant functions with a parameter of this type.
+pub struct Code(pub RuleCode);
 
 /// Checks a rule: the text, and the code if there is any. Without code, the text must have an arrow.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rule {
-    ([$($word:ident)*] [$($text:tt)*]) => {
+    ($rule:ident [$($word:ident)*] [$($text:tt)*]) => {
         $($crate::__private::rule::word::$word;)*
-        $crate::__statement!(whole $($text)*);
+        $crate::__statement!(whole $($text)* ; $rule);
     };
-    ([$($word:ident)*] [$($text:tt)*] $code:expr) => {
+    ($rule:ident [$($word:ident)*] [$($text:tt)*] $code:expr) => {
         $($crate::__private::rule::word::$word;)*
-        $crate::__statement!(pattern $($text)*);
+        $crate::__statement!(pattern $($text)* ; $rule);
     };
 }
 
@@ -70,16 +72,19 @@ macro_rules! __rule {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __statement {
-    (pattern) => {};
-    (replacement) => {};
+    (pattern ; $rule:ident) => {};
+    (replacement ; $rule:ident) => {};
+    (whole ; $rule:ident) => {
+        $crate::__private::rule::rules_without_code_need_an_arrow::$rule;
+    };
     (whole => $($rest:tt)*) => {
         $crate::__statement!(replacement $($rest)*);
     };
     (pattern where $($rest:tt)*) => {
-        $crate::__term!(replacement condition $($rest)* ,);
+        $crate::__term!(replacement condition $($rest)*);
     };
     (replacement where $($rest:tt)*) => {
-        $crate::__term!(replacement condition $($rest)* ,);
+        $crate::__term!(replacement condition $($rest)*);
     };
     ($side:ident _ = $($rest:tt)*) => {
         $crate::__statement!($side $($rest)*);
@@ -133,7 +138,7 @@ macro_rules! __operand {
         $crate::__after!($side $of $($rest)*);
     };
     ($side:ident $of:ident ($($choice:tt)*) $($rest:tt)*) => {
-        $crate::__operand!($side choice $($choice)*);
+        $crate::__operand!($side choice $($choice)* ;);
         $crate::__after!($side $of $($rest)*);
     };
     ($side:ident $of:ident [$($items:tt)*] $($rest:tt)*) => {
@@ -202,7 +207,7 @@ macro_rules! __attrs {
 #[macro_export]
 macro_rules! __term {
     ($side:ident items $(,)?) => {};
-    ($side:ident condition $(,)?) => {};
+    ($side:ident condition ; $rule:ident) => {};
     ($side:ident condition not $($rest:tt)*) => {
         $crate::__term!($side condition $($rest)*);
     };
@@ -266,7 +271,7 @@ macro_rules! __after {
     ($side:ident statement $($rest:tt)*) => {
         $crate::__statement!($side $($rest)*);
     };
-    ($side:ident choice) => {};
+    ($side:ident choice ;) => {};
     ($side:ident choice | $($rest:tt)*) => {
         $crate::__operand!($side choice $($rest)*);
     };
@@ -282,6 +287,7 @@ macro_rules! __after {
     ($side:ident condition, $($rest:tt)*) => {
         $crate::__term!($side condition $($rest)*);
     };
+    ($side:ident condition ; $rule:ident) => {};
     ($side:ident condition == $($rest:tt)*) => {
         $crate::__term!($side condition $($rest)*);
     };
