@@ -67,7 +67,8 @@ pub fn install_hook() {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             let is_inside = INSIDE.try_with(Cell::get).unwrap_or(false);
-            if !is_inside || std::env::var_os("RUST_BACKTRACE").map_or(false, |value| value != "0") {
+            if !is_inside || std::env::var_os("RUST_BACKTRACE").map_or(false, |value| value != "0")
+            {
                 before(info);
             }
             if !is_inside {
