@@ -73,6 +73,8 @@ pub enum PassFault {
     Unexplained,
     /// The pass changed an interface without declaring it.
     UndeclaredChange,
+    /// The pass violated the rules of the plugin ABI for handles and memory.
+    Violation,
 }
 
 /// The plugin that provides a pass or an instrument.

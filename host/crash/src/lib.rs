@@ -4,9 +4,12 @@
 //! are written to it. The record can be in memory shared with a supervisor, which reads it after the process has
 //! terminated for any reason. A program without a supervisor prints an error message ([`watch()`]).
 //!
+//! In a process that checks plugins, [`LentMemory`] finds accesses to memory that has expired.
+//!
 //! **Invariant:** signal handlers in this crate neither allocate nor take locks.
 
 mod call;
+mod lent;
 mod panics;
 mod record;
 #[cfg(unix)]
@@ -21,6 +24,7 @@ pub use call::{
     CallKind, Callee, RunningCall, is_recording, skip_terminated, skipped_calls, terminated,
     thread_number, trace_rewrites,
 };
+pub use lent::{LentFor, LentMemory};
 pub use panics::{Panic, caught, keep_quiet, panic_text};
 pub use record::Record;
 #[cfg(unix)]

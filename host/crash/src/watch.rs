@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
 use crate::call::{self, CallKind, in_use, record_to};
+use crate::lent;
 use crate::record::{Record, Text};
 use crate::termination::TerminationCause;
 
@@ -312,6 +313,14 @@ fn report(cause: &TerminationCause) -> fmt::Result {
                 write_location(&mut out, &pass.function, &pass.plugin)?;
             }
         }
+    }
+    if let TerminationCause::Signal {
+        address: Some(address),
+        ..
+    } = cause
+        && let Some(rule) = lent::broken_rule(*address)
+    {
+        writeln!(out, "  = {rule}")?;
     }
     out.write_str("  = nothing was written\n")
 }

@@ -103,7 +103,8 @@ pub struct HostAnalysis {
     pub record: &'static str,
     /// A description of one sentence.
     pub summary: &'static str,
-    column: fn(&Function, &Operators<'_>) -> abi::Column,
+    /// Returns the records, and their size.
+    column: fn(&Function, &Operators<'_>) -> (abi::Column, usize),
 }
 
 /// Returns the analyses that the host provides for passes.
@@ -116,7 +117,7 @@ pub fn list() -> &'static [HostAnalysis] {
                 record: $record,
                 summary: $summary,
                 column: |function, operators| {
-                    passdock_ir::column(&get::<$analysis>(function, operators).0)
+                    sized_column(&get::<$analysis>(function, operators).0)
                 },
             }
         };
@@ -154,13 +155,18 @@ pub fn list() -> &'static [HostAnalysis] {
     ALL
 }
 
-/// Returns the result of a host analysis in the form that passes read, or `None` if there is no analysis of that name.
+fn sized_column<T>(records: &[T]) -> (abi::Column, usize) {
+    (passdock_ir::column(records), size_of::<T>())
+}
+
+/// Returns the result of a host analysis in the form that passes read, with the size of its records, or `None` if there
+/// is no analysis of that name.
 /// It is valid as long as the function is borrowed.
 pub(crate) fn column(
     function: &Function,
     operators: &Operators<'_>,
     name: &[u8],
-) -> Option<abi::Column> {
+) -> Option<(abi::Column, usize)> {
     let has_name = |analysis: &&HostAnalysis| analysis.name.as_bytes() == name;
     let analysis = list().iter().find(has_name)?;
     Some((analysis.column)(function, operators))

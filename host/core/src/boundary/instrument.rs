@@ -9,6 +9,7 @@ use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
 use passdock_loader::{LoadedInstrument, MissingDefinition, PassInfo};
 
+use super::lending::{self, Loans};
 use super::session::context::CallFailure;
 use super::session::frame::Frame;
 use super::session::{ContextSession, ModuleSession, ending, entry, input};
@@ -175,12 +176,19 @@ impl Instance {
             error: abi::Str::new(error),
             ..abi::PassInfo::EMPTY
         };
+        let mut lent = Loans::default();
+        let info = match lending::is_on() {
+            false => &info,
+            true => lent_info(&mut lent, &self.required, info),
+        };
         let outcome = call_with_context(pass.frame, &self.options, &session, |context| {
             let instance = (self.host, self.handle);
-            call(instance, context, &session.reference(), &info)
+            call(instance, context, &session.reference(), info)
         });
         self.required.clear();
-        outcome
+        drop(session);
+        drop(lent);
+        with_violation(outcome)
     }
 
     /// Returns the instrument's report, if any.
@@ -226,6 +234,26 @@ impl Drop for Instance {
     }
 }
 
+/// Lends the description of a pass.
+#[cold]
+fn lent_info<'l>(
+    lent: &'l mut Loans,
+    required: &[abi::Str],
+    info: abi::PassInfo,
+) -> &'l abi::PassInfo {
+    // SAFETY: the strings live longer than the callback.
+    let mut text = |text| unsafe { lent.text(text) };
+    let required: Vec<abi::Str> = required.iter().map(|&name| text(name)).collect();
+    let info = abi::PassInfo {
+        name: text(info.name),
+        plugin: text(info.plugin),
+        error: text(info.error),
+        required: lent.list(&required).as_ptr(),
+        ..info
+    };
+    &lent.list(&[info])[0]
+}
+
 /// Calls an instrument with a new context, whose diagnostics may refer to a module.
 #[inline]
 fn call_with_context(
@@ -240,10 +268,21 @@ fn call_with_context(
         call(context.handle())
     };
     let missing = context.missing_definition();
-    if status == Status::OK && missing.is_none() && context.is_silent() {
-        return ((), None);
+    let report = match status == Status::OK && missing.is_none() && context.is_silent() {
+        true => None,
+        false => Some(report(status, missing, &context)),
+    };
+    drop(context);
+    with_violation(((), report))
+}
+
+/// Adds the violation of a callback to its outcome.
+fn with_violation(((), mut report): CallbackOutcome) -> CallbackOutcome {
+    if let Some(violation) = lending::take_message() {
+        let report = report.get_or_insert_default();
+        report.failure = Some(CallFailure::new(violation));
     }
-    ((), Some(report(status, missing, &context)))
+    ((), report)
 }
 
 /// Returns the report of a callback that failed or emitted diagnostics.

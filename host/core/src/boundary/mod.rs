@@ -11,6 +11,7 @@
 
 pub(crate) mod handles;
 mod instrument;
+mod lending;
 mod op;
 mod rewrite;
 mod run;
@@ -22,6 +23,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 pub use instrument::{CallbackOutcome, CallbackReport, Instance, PassCall};
+pub use lending::{VIOLATION, lend};
 pub use op::IS_INVALID;
 use passdock_abi as abi;
 use passdock_loader::HostTable;

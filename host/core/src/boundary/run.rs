@@ -103,13 +103,13 @@ pub fn run_function_pass<'s, E>(
     let entered = frame.callee().map(|callee| callee.enter());
     let _current = context.enter(&session, &module);
     let (context_handle, module) = (context.handle(), module.reference());
-    let mut function = session.reference();
     let result = slots.into_iter().try_for_each(|slot| {
         if let Some(entered) = &entered {
             entered.set_function(|| slot.function().text(slot.function().name()));
         }
         // SAFETY: the loop borrows the slot exclusively and calls `stop` below. A pass doesn't unwind.
-        function.view = unsafe { session.start(slot) };
+        unsafe { session.start(slot) };
+        let function = session.reference();
         let status = match pass {
             FunctionCode::Loaded(pass) => match pass.entry.run_function {
                 // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The
@@ -165,10 +165,11 @@ impl<T> PassOutcome<T> {
         added_functions: Vec<Arc<Function>>,
     ) -> PassOutcome<T> {
         PassOutcome {
-            result: match (status, result) {
-                (Status::OK, Ok(changed)) => Ok(changed),
-                (Status::OK, Err(error)) => Err(Box::new(CallFailure::new(error.message))),
-                (status, _) => Err(Box::new(context.failure(status))),
+            result: match (context.violation(), status, result) {
+                (Some(violation), ..) => Err(Box::new(violation)),
+                (_, Status::OK, Ok(changed)) => Ok(changed),
+                (_, Status::OK, Err(error)) => Err(Box::new(CallFailure::new(error.message))),
+                (_, status, _) => Err(Box::new(context.failure(status))),
             },
             added_functions,
             diagnostics: context.take_diagnostics(),
@@ -240,7 +241,10 @@ fn with_module(
     };
     let result = match status {
         Status::OK => session.finish(module),
-        _ => Ok(None),
+        _ => {
+            drop(session);
+            Ok(None)
+        }
     };
     PassOutcome::new(&context, status, result, Vec::new())
 }

@@ -144,10 +144,6 @@ impl Frame for ContextFrame<'_> {
         self.cx.rewrote(rule);
     }
 
-    fn watches_input(&self) -> bool {
-        self.cx.watches_input()
-    }
-
     fn op_defs(&self) -> &OpDefs {
         self.ops.get_or_init(|| self.cx.registry().op_defs())
     }

@@ -18,7 +18,7 @@ use super::inner::Inner;
 use super::{Job, Run, solo};
 use crate::boundary::{
     CallFailure, Frame, FunctionCode, FunctionOutcome, FunctionSlot, ModuleCode, ModuleInput,
-    Rewrites, run_function_pass, run_module_pass,
+    Rewrites, VIOLATION, run_function_pass, run_module_pass,
 };
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext, running};
@@ -346,10 +346,18 @@ pub(super) fn failure_error(failure: CallFailure, emitted: Option<&str>) -> Pass
     {
         return PassError::diagnostics();
     }
-    let is_silent = failure.silent && !failure.panicked;
+    let fault = match (failure.message.starts_with(VIOLATION), failure.panicked) {
+        (true, _) => Some(PassFault::Violation),
+        (_, false) if failure.silent => Some(PassFault::Unexplained),
+        _ => None,
+    };
     let nested = match failure.nested {
         // The pass only returned the message of the inner error.
-        Some((error, message)) if is_silent || message == failure.message => return error,
+        Some((error, message))
+            if fault == Some(PassFault::Unexplained) || message == failure.message =>
+        {
+            return error;
+        }
         nested => nested.map(|(error, _)| error),
     };
     let mut error = match (failure.panicked, failure.is_config) {
@@ -361,7 +369,7 @@ pub(super) fn failure_error(failure: CallFailure, emitted: Option<&str>) -> Pass
     error.definition = failure.definition;
     match nested {
         Some(nested) => error.source = Some(Arc::new(nested)),
-        None => error.fault = is_silent.then_some(PassFault::Unexplained),
+        None => error.fault = fault,
     }
     error
 }

@@ -3,12 +3,12 @@
 //! [`run`] runs one of [`CHECKS`] in this process, which the plugin's code may terminate. `passdock plugin check`
 //! therefore starts a process for each check. [`Trail`] records the step at which such a process terminated.
 
+mod callbacks;
 mod corpus;
 mod determinism;
 mod generated;
 mod instruments;
 mod manifest;
-mod older_hosts;
 mod ops;
 mod options;
 mod passes;
@@ -58,7 +58,7 @@ pub struct CheckedPlugin {
 }
 
 /// The checks that run on random modules.
-pub const FUZZED: [&str; 3] = ["passes", "read-only", "ops"];
+pub const FUZZED: [&str; 3] = ["passes", "memory", "ops"];
 
 /// All checks, in the order in which they run.
 pub const CHECKS: [PluginCheck; 8] = [
@@ -78,9 +78,10 @@ pub const CHECKS: [PluginCheck; 8] = [
         passes::passes,
     ),
     PluginCheck::new(
-        "read-only",
-        "Passes edit modules only through the host's functions.",
-        passes::read_only,
+        "memory",
+        "Passes, op definitions and instruments don't write to the host's memory, use handles only on their thread, and \
+         use handles and memory only as long as the header allows.",
+        callbacks::memory,
     ),
     PluginCheck::new(
         "options",
@@ -97,8 +98,8 @@ pub const CHECKS: [PluginCheck; 8] = [
     },
     PluginCheck::new(
         "ops",
-        "Op definitions work on the corpus, and on calls that are generated from their declarations: nothing panics or \
-         writes to the function, and `infer`, `evaluate`, the bodies and the traits agree.",
+        "Op definitions work on the corpus, and on calls that are generated from their declarations: nothing panics, \
+         and `infer`, `evaluate`, the bodies and the traits agree.",
         ops::ops,
     ),
     PluginCheck::new(
@@ -111,7 +112,7 @@ pub const CHECKS: [PluginCheck; 8] = [
         ..PluginCheck::new(
             "older-hosts",
             "The plugin works in a host with the tables of its `min_host` and without extensions.",
-            older_hosts::older_hosts,
+            callbacks::older_hosts,
         )
     },
 ];

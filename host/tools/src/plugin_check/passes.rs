@@ -1,6 +1,6 @@
 //! The checks that run each pass on each module.
 
-use passdock_core::{ContextBuilder, ErrorKind, PassError, Verify, toml};
+use passdock_core::{ContextBuilder, PassError, Verify, toml};
 use passdock_driver::pipeline::UsedOperators;
 use passdock_ir::Module;
 
@@ -30,15 +30,6 @@ pub(super) fn passes(subject: &Subject<'_>) -> CheckResult {
             result.findings.push(described(name, &sample.name, &error));
         }
     }
-    result.into_check(subject)
-}
-
-/// Checks that passes don't write to their input module.
-pub(super) fn read_only(subject: &Subject<'_>) -> CheckResult {
-    let immutable = |context: ContextBuilder| context.config("testing.immutable_module", true);
-    let written = |error: &PassError| error.kind == ErrorKind::Verify;
-    let mut result = survey(subject, immutable, written, |_, _| None);
-    result.rejections.clear();
     result.into_check(subject)
 }
 

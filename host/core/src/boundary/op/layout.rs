@@ -75,8 +75,11 @@ impl OpQueries<'_> {
                 ))
             }))
         })?;
-        let shown = result.shown();
         self.session.with(|state| {
+            let shown = match state.loan() {
+                None => result.shown(),
+                Some(loan) => loan.layouts(&result),
+            };
             state.extras().laid_out = Some(result);
             Ok(shown)
         })
@@ -89,7 +92,7 @@ impl OpCall<'_> {
             return Err(no_layout_query());
         };
         match requested.get(index as usize) {
-            Some(&layout) if !layout.is_empty() => Ok(Str::new(layout)),
+            Some(&layout) if !layout.is_empty() => Ok(self.lent_text(layout)),
             _ => Err(EditFailure::not_found(
                 "no layout is requested for the operand",
             )),

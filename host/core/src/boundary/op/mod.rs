@@ -17,17 +17,17 @@ use passdock_abi as abi;
 use passdock_abi::{
     Dim, ExprKind, OpCall as Handle, OpId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
-use passdock_crash::{CallKind, Callee};
+use passdock_crash::{CallKind, Callee, LentFor, LentMemory};
 use passdock_ir::function::MAX_LIST;
-use passdock_ir::text::PrintOptions;
-use passdock_ir::{Edit, EditFailure, Function, ReplacedPools, text};
+use passdock_ir::{Edit, EditFailure, Function, ReplacedPools};
 use passdock_loader::library::LoadedOp;
 use shape_data::constant_dims;
 
 use crate::analyses::{is_complete, remember_complete};
+use crate::boundary::lending::{self, LentHandle, Loans};
 use crate::boundary::session::gate::Session;
 use crate::boundary::session::{
-    Access, ContextSession, FunctionSession, FunctionState, gate, input, with_current,
+    Access, ContextSession, FunctionSession, FunctionState, SessionBase, gate, input,
 };
 use crate::boundary::table::{describe, functions};
 
@@ -72,7 +72,11 @@ pub(in crate::boundary) struct OpCall<'c> {
     pub(in crate::boundary) body: Option<String>,
     pub(in crate::boundary) layouts: Layouts,
     pub(in crate::boundary) rejection: Option<String>,
-    last_error: String,
+    base: SessionBase,
+    /// What is lent to the definition until the call ends, if the process lends.
+    lent: Loans,
+    /// The memory of `results` that is lent, with their indices.
+    lent_results: Vec<(usize, LentMemory)>,
 }
 
 impl<'c> OpCall<'c> {
@@ -90,7 +94,9 @@ impl<'c> OpCall<'c> {
             body: None,
             layouts: Layouts::default(),
             rejection: None,
-            last_error: String::new(),
+            base: SessionBase::new(),
+            lent: Loans::default(),
+            lent_results: Vec::new(),
         }
     }
 
@@ -103,9 +109,12 @@ impl<'c> OpCall<'c> {
         let before = self
             .session
             .with(|state| Ok(state.set_access(Access::Read)))?;
-        let printed = self.watched_text();
+        let outer = lending::is_on().then(lending::take_violations);
+        self.session.begin_loan(true);
         let reference = self.session.reference();
+        let lent = lending::is_on().then(|| LentHandle::new(self));
         let handle = std::ptr::from_mut(self).cast::<Handle>();
+        let handle = lent.as_ref().map_or(handle, LentHandle::as_ptr);
         let name = self.session.op_name(self.op).unwrap_or_default();
         let plugin = definition.plugin.origin.path();
         let callee = Callee::new(CallKind::Definition, name, plugin);
@@ -119,6 +128,9 @@ impl<'c> OpCall<'c> {
             function(host, state, handle, &reference, self.op)
         };
         entered.leave();
+        if let Some(lent) = lent {
+            self.end_loans(lent);
+        }
         self.session.with(|state| {
             // A definition can't have edited. If the host panicked, the session stays broken.
             if state.set_access(before) == Access::Broken {
@@ -126,25 +138,36 @@ impl<'c> OpCall<'c> {
             }
             Ok(())
         })?;
-        if printed.is_some() && printed != self.watched_text() {
-            let message = format!("the definition of `{name}` wrote to read-only memory");
-            return Err(EditFailure::rejected(message));
+        if let Some(outer) = outer {
+            let violation = lending::take_message();
+            lending::put_back(outer);
+            if let Some(violation) = violation {
+                let message = format!("the definition of `{name}` {violation}");
+                return Err(EditFailure::rejected(message));
+            }
         }
         Ok(status)
     }
 
-    /// Returns the function's text under `testing.immutable_module`.
-    fn watched_text(&self) -> Option<String> {
-        if with_current(|context| context.watches_input()) != Some(true) {
-            return None;
+    /// Takes back what was lent to the definition.
+    #[cold]
+    fn end_loans(&mut self, handle: LentHandle) {
+        drop(handle);
+        self.session.end_loan();
+        self.lent.expire();
+        for (at, memory) in self.lent_results.drain(..) {
+            self.results[at].2.copy_from_slice(memory.current());
         }
-        let print = |state: &mut FunctionState| {
-            Ok(text::print_function(
-                state.function(),
-                &PrintOptions::default(),
-            ))
-        };
-        self.session.with(print).ok()
+    }
+
+    /// Returns a string for the definition, which is valid until the call ends.
+    fn lent_text(&mut self, text: &str) -> Str {
+        let text = Str::new(text);
+        match lending::is_on() {
+            false => text,
+            // SAFETY: the text is borrowed.
+            true => unsafe { self.lent.text(text) },
+        }
     }
 
     /// Returns the call that a handle points to.
@@ -152,12 +175,13 @@ impl<'c> OpCall<'c> {
     /// # Safety
     /// The handle is null or that of a call that hasn't returned, and no other code uses the call.
     unsafe fn from_handle(handle: *mut Handle) -> Edit<&'c mut OpCall<'c>> {
-        let call = handle.cast::<OpCall<'c>>();
-        if call.is_null() || !call.is_aligned() {
-            return Err(EditFailure::invalid("the handle of the op's call is null"));
+        let call = gate::address::<OpCall<'c>, _>(handle);
+        // SAFETY: the caller's promise. On a foreign thread only the field `thread` is read, which never changes.
+        match call.filter(|call| unsafe { (**call).base.is_of_this_thread() }) {
+            // SAFETY: as above.
+            Some(call) => Ok(unsafe { &mut *call }),
+            None => Err(EditFailure::invalid(gate::NO_SESSION)),
         }
-        // SAFETY: the caller's promise.
-        Ok(unsafe { &mut *call })
     }
 
     /// Rejects an index that isn't less than the number of operands or results.
@@ -387,6 +411,9 @@ impl OpCall<'_> {
             let message = "the operand's elements are unknown";
             return Err(EditFailure::not_found(message));
         };
+        if lending::is_on() {
+            return Ok(self.lent.list(&dims));
+        }
         let at = self.operand_dims.len();
         self.operand_dims.push(dims);
         // Borrowed from the vector: moving a box invalidates pointers to its content.
@@ -446,6 +473,12 @@ impl OpCall<'_> {
         self.budget = Some(remaining);
         let at = self.results.len();
         self.results.push((index, ty, bytes.into_boxed_slice()));
+        if lending::is_on() {
+            let memory = LentMemory::new(LentFor::Callback, vec![0; len].into());
+            let address = memory.as_ptr();
+            self.lent_results.push((at, memory));
+            return Ok(address);
+        }
         // Borrowed from the vector, as in `operand_dims`.
         Ok(self.results[at].2.as_mut_ptr())
     }
@@ -478,8 +511,9 @@ fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
 /// `DefinitionApi::last_error`.
 pub(in crate::boundary) unsafe extern "C" fn last_error(call: *const Handle) -> Str {
     // SAFETY: by the plugin ABI, the handle is that of a call that hasn't returned.
-    unsafe { OpCall::from_handle(call.cast_mut()) }
-        .map_or(Str::EMPTY, |call| Str::new(&call.last_error))
+    unsafe { OpCall::from_handle(call.cast_mut()) }.map_or(Str::new(gate::NO_SESSION), |call| {
+        lending::result_text(&call.base.last_error.borrow())
+    })
 }
 
 /// Runs a call from a definition: checks the handle, catches panics and stores the error's message.
@@ -496,7 +530,7 @@ pub(in crate::boundary) fn with_call(
     match done {
         Ok(()) => Status::OK,
         Err(error) => {
-            call.last_error = error.message;
+            call.base.last_error.replace(error.message);
             error.status
         }
     }

@@ -6,6 +6,7 @@ use passdock_ir::{Edit, EditFailure, Function};
 
 use super::MAX_SHAPE_DATA;
 use super::evaluate::EvaluatedResult;
+use crate::boundary::lending;
 use crate::boundary::session::{FunctionSession, FunctionState};
 
 /// Returns the results of an op if inference found all their elements to be constant, whatever the operands are. For
@@ -51,6 +52,8 @@ impl FunctionState {
     pub(in crate::boundary) fn known_dims(&mut self, value: ValueId) -> Edit<&[Dim]> {
         self.read()?.live_value(value)?;
         let none = || EditFailure::not_found("the value's elements are unknown");
-        self.dims_of(value).ok_or_else(none)
+        self.dims_of(value)
+            .map(lending::result_list)
+            .ok_or_else(none)
     }
 }

@@ -44,7 +44,7 @@ impl OpQueries<'_> {
 impl OpCall<'_> {
     pub(in crate::boundary) fn target(&mut self) -> Edit<Str> {
         match self.query {
-            OpQuery::Support(target) => Ok(Str::new(target)),
+            OpQuery::Support(target) => Ok(self.lent_text(target)),
             _ => {
                 let message = "only `supports` of a definition has a target";
                 Err(EditFailure::not_found(message))

@@ -1,10 +1,10 @@
 //! `ContextApi`: the options, the config, the diagnostics and the other passes that a running pass has access to.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, SymbolId, symbol};
+use passdock_abi::{OpId, PassKind, Setting, SettingItem, Status, Str, SymbolId, symbol};
 use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
 use passdock_diagnostic::{BlamedDefinition, Diagnostic, DiagnosticBuffer, Severity};
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
@@ -16,6 +16,7 @@ use super::gate::Session;
 use super::rewrites::Rewrites;
 use super::{ContextSession, ModuleSession, SessionBase, input};
 use crate::analyses::SharedNames;
+use crate::boundary::lending::{self, LentHandle, Loans};
 use crate::error::PassError;
 
 /// The failure of a pass or of an instrument's callback.
@@ -61,6 +62,9 @@ pub(super) struct ContextExtras {
     blamed: RefCell<Blamed>,
     /// The rewrites since the last call of `take_rewrites`.
     rewrites: RefCell<Rewrites>,
+    /// What is lent to the plugin, if the process lends.
+    lent: OnceCell<LentHandle>,
+    lent_settings: RefCell<Loans>,
 }
 
 /// The op definitions that failed or rejected an op in this pass.
@@ -96,11 +100,6 @@ impl<'a> ContextSession<'a> {
     pub(in crate::boundary) fn op_defs(&self) -> &'a OpDefs {
         self.queried_ops.set(true);
         self.frame.op_defs()
-    }
-
-    /// Whether the host checks that plugins don't write to read-only memory.
-    pub(in crate::boundary) fn watches_input(&self) -> bool {
-        self.frame.watches_input()
     }
 
     /// Returns the names shared by defined operators and functions of the module in its current state.
@@ -180,13 +179,39 @@ impl<'a> ContextSession<'a> {
         }));
     }
 
+    /// Returns the lent handle.
+    #[cold]
+    pub(super) fn lent_handle(&self) -> *mut abi::Context {
+        let lent = &self.extras().lent;
+        lent.get_or_init(|| LentHandle::new(self)).as_ptr()
+    }
+
     /// Converts a value to the ABI's type.
     fn setting(&self, value: &toml::Value) -> Setting {
-        setting(value, &mut |items| self.keep_items(items))
+        let mut setting = setting(value, &mut |items| self.keep_items(items));
+        setting.string = self.lent_text(setting.string);
+        setting
+    }
+
+    /// Returns a string of a setting for the plugin.
+    fn lent_text(&self, text: Str) -> Str {
+        match lending::is_on() {
+            false => text,
+            // SAFETY: settings live as long as the session.
+            true => unsafe { self.extras().lent_settings.borrow_mut().text(text) },
+        }
     }
 
     /// Stores the items of a setting for as long as the session lives.
-    fn keep_items(&self, items: Vec<SettingItem>) -> *const SettingItem {
+    fn keep_items(&self, mut items: Vec<SettingItem>) -> *const SettingItem {
+        if lending::is_on() {
+            for item in &mut items {
+                item.name = self.lent_text(item.name);
+                item.value.string = self.lent_text(item.value.string);
+            }
+            let mut lent = self.extras().lent_settings.borrow_mut();
+            return lent.list(&items).as_ptr();
+        }
         let first = items.as_ptr();
         // Moving the list doesn't move its elements.
         self.extras().items.borrow_mut().push(items);
@@ -214,6 +239,14 @@ impl<'a> ContextSession<'a> {
             None => Rewrites::default(),
             Some(extras) => extras.rewrites.take(),
         }
+    }
+
+    /// Returns the failure of a callback that violated the rules for handles and memory.
+    pub(in crate::boundary) fn violation(&self) -> Option<CallFailure> {
+        if let (true, Some(extras)) = (lending::is_on(), self.extras.get()) {
+            extras.lent_settings.borrow_mut().expire();
+        }
+        lending::take_message().map(CallFailure::new)
     }
 
     /// Takes the failure that the pass emitted.

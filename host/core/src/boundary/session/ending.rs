@@ -80,7 +80,7 @@ pub(in crate::boundary) fn free(call: impl FnOnce(*mut abi::Context)) -> Option<
         let _entered = context.enter(ptr::null(), ptr::null());
         call(context.handle());
     }
-    let failure = context.take_failure()?;
+    let failure = context.violation().or_else(|| context.take_failure())?;
     Some(CallFailure {
         panicked: failure.panic_at.is_some(),
         ..failure

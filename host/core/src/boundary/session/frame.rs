@@ -54,10 +54,6 @@ pub trait Frame: Sync {
     }
     /// Counts a rewrite by a rule.
     fn rewrote(&self, rule: &str) {}
-    /// Whether the host checks that plugins don't write to read-only memory.
-    fn watches_input(&self) -> bool {
-        false
-    }
     /// Returns the op definitions of all plugins.
     fn op_defs(&self) -> &OpDefs {
         static NONE: LazyLock<OpDefs> = LazyLock::new(OpDefs::default);

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::fixed::Fixed;
 use super::gate::Session;
 use super::laid_out::LaidOutBuffers;
+use super::loan::FunctionLoan;
 use super::metadata::MetadataBuffer;
 use super::{Access, FunctionSession, FunctionSlot, FunctionState, SessionBase, Shared};
 
@@ -30,6 +31,8 @@ pub(in crate::boundary) struct FunctionExtras {
     pub(in crate::boundary) module: Option<Module>,
     /// Functions that are added to the module after the pass.
     added_functions: Vec<Arc<Function>>,
+    /// The last loan of the function.
+    pub(super) loan: Option<Box<FunctionLoan>>,
 }
 
 impl FunctionSession {
@@ -86,14 +89,21 @@ impl FunctionSession {
 
     /// Updates the view after the function changed.
     pub(in crate::boundary) fn refresh(&self) {
-        // SAFETY: sessions are confined to one thread, and plugins read the header only between calls. The header
-        // belongs to a live slot or to the session.
-        self.change(|state| unsafe { *self.view.get() = state.function().view() });
+        self.change(|state| {
+            let view = state.function().view();
+            match state.loan() {
+                Some(loan) => loan.show(view),
+                // SAFETY: sessions are confined to one thread, and plugins read the header only between calls. The
+                // header belongs to a live slot or to the session.
+                None => unsafe { *self.view.get() = view },
+            }
+        });
     }
 
     /// Ends the session for the plugin. The address of the view stays valid.
     pub(in crate::boundary) fn end(&self) {
         self.change(|state| state.access = Access::Ended);
+        self.end_loan();
     }
 
     /// Removes the analyses that the pass, which has ended, didn't preserve.

@@ -8,10 +8,11 @@ use passdock_abi::{Status, Str};
 use passdock_ir::{Edit, EditFailure};
 
 use super::{FunctionSession, FunctionState, SessionBase, input};
+use crate::boundary::lending;
 use crate::util;
 
 /// The message for a handle without a session that could store one.
-const NO_SESSION: &str = "the handle is null, or belongs to another thread";
+pub(in crate::boundary) const NO_SESSION: &str = "the handle is null, or belongs to another thread";
 
 /// The object that a handle points to. It stores the message of the last error for the plugin.
 pub(in crate::boundary) trait Session: Sized {
@@ -30,10 +31,9 @@ pub(in crate::boundary) trait Session: Sized {
     /// The handle is null or came from a session of this type, which lives.
     #[inline]
     unsafe fn from_handle<'s>(handle: *const Self::Handle) -> Edit<&'s Self> {
-        let session = handle.cast::<Self>();
-        if session.is_null() || !session.is_aligned() {
+        let Some(session) = address::<Self, _>(handle) else {
             return Err(EditFailure::invalid(NO_SESSION));
-        }
+        };
         // SAFETY: the caller's promise. On a foreign thread only the field `thread` is read, which never changes.
         let session = unsafe { &*session };
         match session.base().is_of_this_thread() {
@@ -46,6 +46,16 @@ pub(in crate::boundary) trait Session: Sized {
     fn fail(&self, error: EditFailure) -> Status {
         self.base().last_error.replace(error.message);
         error.status
+    }
+}
+
+/// Returns the address of a handle's session. `None` if the handle isn't valid.
+#[inline]
+pub(in crate::boundary) fn address<S, H>(handle: *const H) -> Option<*mut S> {
+    let session = handle.cast_mut().cast::<S>();
+    match session.is_null() || !session.is_aligned() {
+        false => Some(session),
+        true => lending::session_of(handle.addr()).map(<*mut ()>::cast),
     }
 }
 
@@ -73,7 +83,7 @@ pub(in crate::boundary) fn last_error<S: Session>(session: Edit<&S>) -> Str {
     guard(Str::EMPTY, || {
         // The address of the text is stable until the next error.
         session.map_or(Str::new(NO_SESSION), |session| {
-            Str::new(&session.base().last_error.borrow())
+            lending::result_text(&session.base().last_error.borrow())
         })
     })
 }

@@ -2,6 +2,8 @@
 
 use passdock_abi::{LaidOut, Str};
 
+use crate::boundary::lending::Loans;
+
 /// The result of a layout query. It belongs to the function until the next query. Moving it doesn't move its buffers.
 pub(in crate::boundary) struct LaidOutBuffers {
     /// The strings that the other fields point to.
@@ -48,6 +50,24 @@ impl LaidOutBuffers {
             result_count: self.results.len(),
             body: self.body,
             ..LaidOut::EMPTY
+        }
+    }
+
+    /// Lends the result to the plugin.
+    pub(in crate::boundary) fn lent(&self, loans: &mut Loans) -> LaidOut {
+        let mut list = |layouts: &[Str]| {
+            // SAFETY: the strings belong to `self`.
+            let texts = layouts.iter().map(|&layout| unsafe { loans.text(layout) });
+            let texts: Vec<Str> = texts.collect();
+            loans.list(&texts).as_ptr()
+        };
+        let (operands, results) = (list(&self.operands), list(&self.results));
+        LaidOut {
+            operands,
+            results,
+            // SAFETY: as above.
+            body: unsafe { loans.text(self.body) },
+            ..self.shown()
         }
     }
 }

@@ -6,6 +6,7 @@ use passdock_abi::{Metadata, OpId, Str, ValueId};
 use passdock_ir::{Edit, Entity, ModuleSource};
 
 use super::{FunctionState, with_current};
+use crate::boundary::lending;
 
 /// The entries of a query for metadata. They belong to the function until the next query. Moving them doesn't move the
 /// texts.
@@ -65,7 +66,20 @@ impl FunctionState {
         let buffer = MetadataBuffer::new(&metadata);
         let extras = self.extras();
         extras.metadata = buffer;
-        Ok(&extras.metadata.entries)
+        Ok(lending::result(
+            &extras.metadata.entries,
+            |loans, entries| {
+                // SAFETY: the texts belong to the buffer.
+                let entries = entries.iter().map(|entry| unsafe {
+                    Metadata {
+                        key: loans.text(entry.key),
+                        text: loans.text(entry.text),
+                    }
+                });
+                let entries: Vec<Metadata> = entries.collect();
+                loans.list(&entries)
+            },
+        ))
     }
 
     fn set_metadata(&mut self, entity: Entity, key: &str, text: &str) -> Edit {

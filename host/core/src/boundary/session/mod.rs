@@ -11,6 +11,7 @@ pub(super) mod function;
 pub(super) mod gate;
 pub(super) mod input;
 pub(super) mod laid_out;
+mod loan;
 mod metadata;
 pub(super) mod module;
 mod outline;
@@ -31,6 +32,7 @@ use self::function::FunctionExtras;
 use self::gate::Session;
 use self::module::ModuleExtras;
 use crate::analyses::SharedNames;
+use crate::boundary::lending;
 use crate::config::ConfigValue;
 
 /// The part that is common to all sessions: the thread that created the session, and the message of the last error.
@@ -38,7 +40,7 @@ use crate::config::ConfigValue;
 pub(in crate::boundary) struct SessionBase {
     /// The address of a thread-local variable of that thread.
     thread: usize,
-    pub(super) last_error: RefCell<String>,
+    pub(in crate::boundary) last_error: RefCell<String>,
 }
 
 impl SessionBase {
@@ -53,7 +55,7 @@ impl SessionBase {
 
     /// Whether the current thread created the session.
     #[inline]
-    pub(super) fn is_of_this_thread(&self) -> bool {
+    pub(in crate::boundary) fn is_of_this_thread(&self) -> bool {
         self.thread == this_thread()
     }
 }
@@ -97,7 +99,16 @@ impl<'a> ContextSession<'a> {
         }
     }
 
+    /// Returns the handle for a plugin, which is valid until the session is moved.
+    #[inline]
     pub(in crate::boundary) fn handle(&self) -> *mut abi::Context {
+        match lending::is_on() {
+            false => self.address(),
+            true => self.lent_handle(),
+        }
+    }
+
+    fn address(&self) -> *mut abi::Context {
         ptr::from_ref(self).cast_mut().cast()
     }
 
@@ -117,7 +128,7 @@ impl<'a> ContextSession<'a> {
         self.module.set(module.cast());
         CurrentPass {
             function: &self.function,
-            outer: CURRENT.replace(self.handle()),
+            outer: CURRENT.replace(self.address()),
         }
     }
 
@@ -215,6 +226,11 @@ impl<'a> ModuleSession<'a> {
     /// Returns the reference for a plugin, which is valid until the session is moved.
     #[inline]
     pub(in crate::boundary) fn reference(&self) -> abi::ModuleRef {
+        if lending::is_on()
+            && let Some(lent) = self.lent()
+        {
+            return lent;
+        }
         abi::ModuleRef {
             handle: std::ptr::from_ref(self).cast_mut().cast(),
             view: self.view.get(),
@@ -306,16 +322,13 @@ impl FunctionSession {
         }
     }
 
-    /// Starts a vacant session for editing the slot's function, and returns the function's view.
+    /// Starts a vacant session for editing the slot's function.
     ///
     /// # Safety
     /// Until [`FunctionSession::stop`], the slot doesn't move, and no other code uses it. Its function lives as long as
     /// the session.
     #[inline]
-    pub(in crate::boundary) unsafe fn start(
-        &self,
-        slot: &mut FunctionSlot,
-    ) -> *const abi::FunctionView {
+    pub(in crate::boundary) unsafe fn start(&self, slot: &mut FunctionSlot) {
         let slot = NonNull::from(slot);
         // SAFETY: `slot` is valid, and no reference covers its header.
         let view = unsafe { ptr::addr_of_mut!((*slot.as_ptr()).view) };
@@ -325,7 +338,6 @@ impl FunctionSession {
             state.shared = Shared::Slot(slot);
             state.access = Access::Edit;
         });
-        view
     }
 
     /// Ends the session for the plugin. Returns `true` if the slot's function is unchanged and there is no other state,
@@ -345,8 +357,9 @@ impl FunctionSession {
     /// Returns the reference for a plugin, which is valid until the session is moved.
     #[inline]
     pub(in crate::boundary) fn reference(&self) -> abi::FunctionRef {
+        let lent = lending::is_on().then(|| self.lent_handle()).flatten();
         abi::FunctionRef {
-            handle: std::ptr::from_ref(self).cast_mut().cast(),
+            handle: lent.unwrap_or(std::ptr::from_ref(self).cast_mut().cast()),
             view: self.view.get().cast_const(),
         }
     }

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::fixed::Fixed;
 use super::gate::Session;
+use super::loan::ModuleLoan;
 use super::outline::Naming;
 use super::{
     Access, ContextSession, FunctionSession, Held, ModuleSession, ModuleState, SessionBase,
@@ -37,6 +38,8 @@ pub(super) struct ModuleExtras {
     /// The handles that have ended.
     retired: Vec<Fixed<FunctionSession>>,
     naming: Naming,
+    /// The loan of the module, if the process lends.
+    loan: Option<ModuleLoan>,
 }
 
 impl<'a> ModuleSession<'a> {
@@ -129,7 +132,35 @@ impl<'a> ModuleSession<'a> {
                 view.functions = functions;
                 view.version += step;
             }
+            self.show();
         }
+    }
+}
+
+impl ModuleSession<'_> {
+    /// Returns the lent reference, if the process lends.
+    #[cold]
+    pub(super) fn lent(&self) -> Option<abi::ModuleRef> {
+        // SAFETY: only this thread uses the session, and plugins read the header between calls.
+        let view = unsafe { &*self.view.get() };
+        let lent = self.with(|state| {
+            let loan = &mut state.extras().loan;
+            let loan = loan.get_or_insert_with(|| ModuleLoan::new(self, view));
+            Ok(loan.reference())
+        });
+        lent.ok()
+    }
+
+    /// Shows the changed module to the plugin, if the process lends.
+    fn show(&self) {
+        // SAFETY: as above.
+        let view = unsafe { &*self.view.get() };
+        let _ = self.with(|state| {
+            if let Some(loan) = &mut state.extras().loan {
+                loan.show(view);
+            }
+            Ok(())
+        });
     }
 }
 

@@ -128,9 +128,13 @@ impl FunctionState {
             let operators = Operators::with(&defs, SharedNames::none(&defs));
             analyses::column(function, &operators, name)
         };
-        column
-            .unwrap_or_else(otherwise)
-            .ok_or_else(|| unknown(name))
+        let column = column.unwrap_or_else(otherwise);
+        let (column, size) = column.ok_or_else(|| unknown(name))?;
+        Ok(match self.loan() {
+            None => column,
+            // SAFETY: the column has records of this size.
+            Some(loan) => unsafe { loan.column(column, size) },
+        })
     }
 
     pub(in crate::boundary) unsafe fn get(

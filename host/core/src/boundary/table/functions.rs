@@ -13,8 +13,12 @@ use crate::boundary::session::{FunctionSession, FunctionState, input, with_curre
 
 impl FunctionState {
     pub(in crate::boundary) fn constant_data(&mut self, id: ConstId) -> Edit<Bytes> {
-        let bytes = self.live_data(id)?.bytes();
-        bytes.map(Bytes::new).map_err(io)
+        let bytes = Bytes::new(self.live_data(id)?.bytes().map_err(io)?);
+        Ok(match self.loan() {
+            None => bytes,
+            // SAFETY: the bytes are those of the constant.
+            Some(loan) => unsafe { loan.bytes(bytes) },
+        })
     }
 
     pub(in crate::boundary) fn constant_hash(&mut self, id: ConstId) -> Edit<u64> {

@@ -1,9 +1,19 @@
-//! The check of a plugin in hosts with an older ABI.
+//! The checks that call everything in a plugin: in a process that lends, and in an older host.
 
-use passdock_core::{ErrorKind, PassError, boundary};
+use passdock_core::boundary::VIOLATION;
+use passdock_core::{ErrorKind, PassError, PassFault, boundary};
 
 use super::subject::Subject;
 use super::{CheckResult, instruments, ops, passes};
+
+/// Checks that the plugin uses handles and memory as long as the header allows, and that it doesn't write to memory of
+/// the host.
+pub(super) fn memory(subject: &Subject<'_>) -> CheckResult {
+    boundary::lend();
+    let mut findings = call_all(subject, |error| error.fault == Some(PassFault::Violation));
+    findings.retain(|finding| finding.contains(VIOLATION));
+    CheckResult::new(findings, Vec::new())
+}
 
 /// Checks that the plugin works in the oldest host that it supports. The tables of that host have the size of its
 /// `min_host`, and it has no extensions.
@@ -19,15 +29,17 @@ pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckResult {
     }
     let is_relevant =
         |error: &PassError| matches!(error.kind, ErrorKind::Panicked | ErrorKind::Verify);
+    CheckResult::new(call_all(subject, is_relevant), Vec::new())
+}
+
+/// Calls all passes, op definitions and instruments. Returns the relevant errors of passes, and all errors of others.
+fn call_all(subject: &Subject<'_>, is_relevant: impl Fn(&PassError) -> bool) -> Vec<String> {
     let mut findings =
         passes::survey(subject, |context| context, is_relevant, |_, _| None).findings;
-    for result in [
-        ops::ops_in_older_host(subject),
-        instruments::instruments(subject),
-    ] {
+    for result in [ops::ops_briefly(subject), instruments::instruments(subject)] {
         if result.verdict.is_bad() {
             findings.extend(result.reasons);
         }
     }
-    CheckResult::new(findings, Vec::new())
+    findings
 }

@@ -1,0 +1,156 @@
+//! What a plugin gets of a function, a module and a context in a process that lends.
+
+use passdock_abi as abi;
+use passdock_abi::{Column, FunctionView, LaidOut, ModuleView, Str};
+use passdock_crash::LentFor;
+
+use super::laid_out::LaidOutBuffers;
+use super::{FunctionSession, FunctionState};
+use crate::boundary::lending::{self, LentHandle, LentView, Loans};
+
+/// What a plugin gets of a function, until the function of the plugin that received it returns.
+pub(in crate::boundary) struct FunctionLoan {
+    handle: LentHandle,
+    view: LentView<FunctionView>,
+    /// The columns and other memory that expires with the next edit.
+    columns: Loans,
+    /// The last result of a layout query.
+    layouts: Loans,
+    /// Whether columns expire only with the loan, as in a definition.
+    keeps_columns: bool,
+    /// The view and the loan before this one, which continue after it.
+    outer: (*mut FunctionView, Option<Box<FunctionLoan>>),
+}
+
+impl FunctionSession {
+    /// Lends the function to another function of a plugin, if the process lends.
+    pub(in crate::boundary) fn begin_loan(&self, keeps_columns: bool) {
+        if !lending::is_on() {
+            return;
+        }
+        self.change(|state| {
+            let mut columns = Loans::new(LentFor::Columns);
+            let view = LentView::new(columns.columns(state.function().view()));
+            let outer = self.view.replace(view.as_ptr());
+            let outer = (outer, state.extras().loan.take());
+            state.extras().loan = Some(Box::new(FunctionLoan {
+                handle: LentHandle::new(self),
+                view,
+                columns,
+                layouts: Loans::new(LentFor::Layouts),
+                keeps_columns,
+                outer,
+            }));
+        });
+    }
+
+    /// Ends the last loan, if there is one.
+    pub(in crate::boundary) fn end_loan(&self) {
+        self.change(|state| {
+            let extras = state.extras.as_mut();
+            if let Some(extras) = extras
+                && let Some(loan) = extras.loan.take()
+            {
+                let (view, loan) = loan.outer;
+                self.view.set(view);
+                extras.loan = loan;
+            }
+        });
+    }
+
+    /// Returns the handle of the last loan, which begins if there is none.
+    #[cold]
+    pub(super) fn lent_handle(&self) -> Option<*mut abi::Function> {
+        let handle = |state: &mut FunctionState| Ok(state.loan().map(|loan| loan.handle.as_ptr()));
+        if let Ok(None) = self.with(handle) {
+            self.begin_loan(false);
+        }
+        self.with(handle).ok().flatten()
+    }
+}
+
+impl FunctionState {
+    /// Returns the last loan. `None` if the process doesn't lend.
+    pub(in crate::boundary) fn loan(&mut self) -> Option<&mut FunctionLoan> {
+        self.extras.as_mut()?.loan.as_deref_mut()
+    }
+}
+
+impl FunctionLoan {
+    /// Shows the changed function. Its columns move.
+    pub(super) fn show(&mut self, view: FunctionView) {
+        if !self.keeps_columns {
+            self.columns.expire();
+        }
+        self.view.write(self.columns.columns(view));
+    }
+
+    /// Lends a string of bytes until the next edit.
+    ///
+    /// # Safety
+    /// The bytes are valid.
+    pub(in crate::boundary) unsafe fn bytes(&mut self, bytes: abi::Bytes) -> abi::Bytes {
+        let text = Str {
+            ptr: bytes.ptr,
+            len: bytes.len,
+        };
+        // SAFETY: the caller's promise.
+        let lent = unsafe { self.columns.text(text) };
+        abi::Bytes {
+            ptr: lent.ptr,
+            ..bytes
+        }
+    }
+
+    /// Lends a column of an analysis until the next edit.
+    ///
+    /// # Safety
+    /// The column has as many records of this size.
+    pub(in crate::boundary) unsafe fn column(&mut self, column: Column, size: usize) -> Column {
+        // SAFETY: the caller's promise.
+        unsafe { self.columns.column(column, size) }
+    }
+
+    /// Lends the result of a layout query until the next one.
+    pub(in crate::boundary) fn layouts(&mut self, result: &LaidOutBuffers) -> LaidOut {
+        self.layouts.expire();
+        result.lent(&mut self.layouts)
+    }
+}
+
+/// What a plugin gets of a module.
+pub(super) struct ModuleLoan {
+    handle: LentHandle,
+    view: LentView<ModuleView>,
+    columns: Loans,
+}
+
+impl ModuleLoan {
+    pub(super) fn new<S>(session: &S, view: &ModuleView) -> ModuleLoan {
+        let mut columns = Loans::new(LentFor::Columns);
+        ModuleLoan {
+            handle: LentHandle::new(session),
+            view: LentView::new(lent_module(&mut columns, view)),
+            columns,
+        }
+    }
+
+    /// Shows the changed module.
+    pub(super) fn show(&mut self, view: &ModuleView) {
+        self.columns.expire();
+        self.view.write(lent_module(&mut self.columns, view));
+    }
+
+    pub(super) fn reference(&self) -> abi::ModuleRef {
+        abi::ModuleRef {
+            handle: self.handle.as_ptr(),
+            view: self.view.as_ptr(),
+        }
+    }
+}
+
+fn lent_module(columns: &mut Loans, view: &ModuleView) -> ModuleView {
+    // SAFETY: the view is one of the host.
+    let functions = unsafe { columns.column(view.functions, size_of::<abi::FunctionEntry>()) };
+    ModuleView { functions, ..*view }
+}
