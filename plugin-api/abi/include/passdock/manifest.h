@@ -87,16 +87,21 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v1[];
  *     name = "acme.growth"
  *     summary = "Reports the passes that add ops."
  *
- * `passdock inspect` checks the manifest of a built library.
+ * `passdock plugin check --only manifest LIBRARY` checks whether it is valid and matches the tables.
  *
- * The assembler looks for the file in the current directory and in the directories of `-I`. Build rules
- * must list it as a dependency. MSVC has no such assembler: use clang-cl or PASSDOCK_MANIFEST_TEXT. Use
- * either macro once in a plugin, outside of functions. */
+ * The assembler looks for the file in PASSDOCK_MANIFEST_DIR ("src/"), by default in the current directory and
+ * in the directories of `-I`. With link-time optimization, it runs when the library is linked, without `-I`.
+ * Build rules must list the file as a dependency. MSVC has no such assembler: use clang-cl or
+ * PASSDOCK_MANIFEST_TEXT. Use either macro once in a plugin, outside of functions. */
 #define PASSDOCK_MANIFEST(file)                                                                    \
     __asm__(PASSDOCK_ASM_BEGIN PASSDOCK_ASM_SYMBOL ":\n"                                           \
             ".ascii \"" PASSDOCK_MANIFEST_HEAD("\\n") "\"\n"                                       \
-            ".incbin \"" file "\"\n"                                                               \
+            ".incbin \"" PASSDOCK_MANIFEST_DIR file "\"\n"                                         \
             ".byte 0\n" PASSDOCK_ASM_END)
+
+#ifndef PASSDOCK_MANIFEST_DIR
+#define PASSDOCK_MANIFEST_DIR ""
+#endif
 
 /* Defines the manifest with a string literal, which has the content of the file. */
 #define PASSDOCK_MANIFEST_TEXT(text)                                                               \

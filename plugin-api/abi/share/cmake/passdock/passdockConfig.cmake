@@ -18,9 +18,8 @@ endif()
 unset(_passdock_languages)
 
 # Adds a plugin, a library that passdock loads: passdock_add_plugin(NAME SOURCE... plugin.toml). Its file is libNAME.so,
-# libNAME.dylib or NAME.dll. Its functions are hidden, except the entry function. The directory of each manifest is an
-# include directory. If PASSDOCK_PROGRAM, by default the `passdock` in PATH, is a program, it checks the manifest after
-# each build: whether it is valid and matches the code.
+# libNAME.dylib or NAME.dll. Its functions are hidden, except the entry function. After each build, PASSDOCK_PROGRAM
+# checks whether the manifest is valid and matches the code, by default the `passdock` in PATH if there is one.
 function(passdock_add_plugin name)
   set(type MODULE)
   if(APPLE)
@@ -29,15 +28,15 @@ function(passdock_add_plugin name)
   endif()
   add_library(${name} ${type} ${ARGN})
   target_link_libraries(${name} PRIVATE passdock::passdock)
-  # The sources include the manifests through the assembler, which reports no dependencies.
-  set(manifests ${ARGN})
-  list(FILTER manifests INCLUDE REGEX "\\.toml$")
-  foreach(manifest IN LISTS manifests)
+  # A source includes the manifest through the assembler, which reports no dependencies.
+  set(manifest ${ARGN})
+  list(FILTER manifest INCLUDE REGEX "\\.toml$")
+  if(manifest)
     get_filename_component(manifest "${manifest}" ABSOLUTE)
     get_filename_component(directory "${manifest}" DIRECTORY)
-    target_include_directories(${name} PRIVATE "${directory}")
+    target_compile_definitions(${name} PRIVATE "PASSDOCK_MANIFEST_DIR=\"${directory}/\"")
     set_property(SOURCE ${ARGN} APPEND PROPERTY OBJECT_DEPENDS "${manifest}")
-  endforeach()
+  endif()
   find_program(PASSDOCK_PROGRAM passdock)
   if(PASSDOCK_PROGRAM AND NOT CMAKE_CROSSCOMPILING)
     add_custom_command(TARGET ${name} POST_BUILD VERBATIM
