@@ -158,13 +158,16 @@ pub trait OptionType: Sized {
     fn into_value(self) -> OptionValue;
 }
 
+/// The value that a host returns for an option; `None` if it isn't set.
+type Given = Result<Option<OptionValue>, EditError>;
+
 /// An [`OptionType`] as data. `options!` only uses the trait by [`option`], so that the compiler reports a type without
 /// it once, at the type.
 #[doc(hidden)]
 pub struct OptionAccess<T> {
     pub zero: OptionDefault,
     pub range: Option<(i64, i64)>,
-    pub read: fn(&str, Result<Option<OptionValue>, EditError>, T) -> Result<T, PassError>,
+    pub read: fn(&str, Given, T) -> Result<T, PassError>,
     pub into_value: fn(T) -> OptionValue,
 }
 
@@ -335,11 +338,7 @@ pub const fn list<const N: usize>(items: [&'static str; N]) -> [&'static str; N]
 }
 
 /// Returns the value of a field: the one that is set, or the default.
-fn field<T: OptionType>(
-    name: &str,
-    value: Result<Option<OptionValue>, EditError>,
-    default: T,
-) -> Result<T, PassError> {
+fn field<T: OptionType>(name: &str, value: Given, default: T) -> Result<T, PassError> {
     match value {
         Ok(None) => Ok(default),
         Ok(Some(value)) => T::from_value(&value).ok_or_else(|| {

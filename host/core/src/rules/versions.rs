@@ -124,10 +124,8 @@ impl<'c> Versions<'c> {
         };
         // Operands precede their users, and alternatives the values that have them.
         for (node, op) in self.rule.nodes.iter().zip(&self.nodes) {
-            let operands = node.operands.iter();
-            let exist = operands.fold(true, |exist, operand| {
-                self.exists(&operand.value, &mut existing) && exist
-            });
+            let mut operands = node.operands.iter();
+            let exist = operands.all(|operand| self.exists(&operand.value, &mut existing));
             existing.ops[*op] &= exist;
         }
         self.exists(&self.rule.root, &mut existing);
