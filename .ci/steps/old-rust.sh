@@ -43,7 +43,7 @@ tree=$(fresh "$TARGET/sdk")
 # The old cargo can't read the format of current lock files.
 put() { # DIRECTORY, its files on standard input
   mkdir -p "$tree/$1"
-  grep -vx '\.cargo_vcs_info\.json\|Cargo\.lock\|Cargo\.toml\.orig' | tar -C "$1" -cT - | tar -C "$tree/$1" -x
+  grep -vx '\.cargo_vcs_info\.json\|Cargo\.lock\|Cargo\.toml\.orig' | tar -C "$1" -chT - | tar -C "$tree/$1" -x
 }
 members=(plugin-api/abi plugin-api tests/plugins/sdk)
 vendors=(examples/{hello-pass,custom-instrument,custom-op,npu-partition})

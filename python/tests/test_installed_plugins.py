@@ -67,7 +67,8 @@ def environment(tmp_path: Path) -> Environment:
 
 def new_plugin(environment: Environment, directory: Path, language: str) -> Path:
     """Returns the directory of a new plugin `acme` in a language."""
-    if (program := {"rust": "cargo", "c": "make"}[language]) and shutil.which(program) is None:
+    program = {"rust": "cargo", "c": "make"}[language]
+    if shutil.which(program) is None:
         pytest.skip(f"the plugin is built by {program}, which isn't here")
     flags = [] if language == "rust" else [f"--{language}"]
     environment.run(COMMAND, "plugin", "new", *flags, directory / "acme")

@@ -1,14 +1,17 @@
-/* A plugin in C that breaks a rule for handles, memory or threads, which KEEPS selects, for the tests of
- * `passdock plugin check`. What it keeps for too long usually still works in a host that doesn't check. */
+/* A plugin in C that breaks a rule for handles, memory or threads, for the tests of `passdock plugin check`. The
+ * environment variable BREAKS selects the rule. What the plugin keeps for too long usually still works in a host that
+ * doesn't check. */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "passdock.h"
 
-enum rule { NOTHING, VIEW, HANDLE, COLUMN, CONSTANT, ERROR_TEXT, METADATA, ANALYSIS, OPTION, WRITE, WRITE_EDITED, THREAD,
-            RACE, SNAPSHOT, MODULE_COLUMN, OP_DIMS, OP_THREAD, OP_RACE, INSTRUMENT_NAME, INSTRUMENT_WRITE };
+static int breaks(const char *rule) {
+    const char *selected = getenv("BREAKS");
+    return selected != NULL && strcmp(selected, rule) == 0;
+}
 
 /* What the plugin keeps. */
 static const passdock_function_view *kept_view;
@@ -60,59 +63,49 @@ static passdock_status work(const passdock_host *host, void *state, passdock_con
     passdock_bytes bytes = {NULL, 0};
     passdock_column column = {NULL, 0, 0};
     passdock_setting setting = {sizeof setting, 0, 0, 0, {NULL, 0}, NULL, 0, 0};
+    passdock_status status;
     passdock_str text;
     size_t count;
     (void)state;
     (void)module;
-    switch ((int)KEEPS) {
-    case VIEW:
+    if (breaks("view")) {
         if (kept_view != NULL) sink += kept_view->op_count;
         kept_view = view;
-        break;
-    case HANDLE:
+    } else if (breaks("handle")) {
         if (kept_handle != NULL) host->functions->names_function(kept_handle, view->name);
         kept_handle = function->handle;
-        break;
-    case COLUMN:
+    } else if (breaks("column")) {
         mark(host, function, 1);
         if (view->ops.len > 0) sink += ops[0].flags;
-        break;
-    case CONSTANT:
-        if (host->functions->constant_data(function->handle, 0, &bytes) != PASSDOCK_OK) break;
+    } else if (breaks("constant")) {
+        status = host->functions->constant_data(function->handle, 0, &bytes);
         mark(host, function, 1);
-        if (bytes.len > 0) sink += bytes.ptr[0];
-        break;
-    case ERROR_TEXT:
+        if (status == PASSDOCK_OK && bytes.len > 0) sink += bytes.ptr[0];
+    } else if (breaks("error")) {
         host->functions->erase_op(function->handle, PASSDOCK_NONE);
         text = host->functions->last_error(function->handle);
         host->functions->names_function(function->handle, view->name);
         read_text(text);
-        break;
-    case METADATA:
+    } else if (breaks("metadata")) {
         host->functions->set_op_metadata(function->handle, 0, passdock_text("key"), passdock_text("text"));
-        if (host->functions->op_metadata(function->handle, 0, &metadata, &count) != PASSDOCK_OK) break;
+        status = host->functions->op_metadata(function->handle, 0, &metadata, &count);
         host->functions->names_function(function->handle, view->name);
-        if (count > 0) read_text(metadata[0].text);
-        break;
-    case ANALYSIS:
+        if (status == PASSDOCK_OK && count > 0) read_text(metadata[0].text);
+    } else if (breaks("analysis")) {
         host->analyses->column(function->handle, passdock_text(PASSDOCK_ANALYSIS_ORDER), &column);
         mark(host, function, 1);
         if (column.len > 0) sink += ((const passdock_op_order *)column.base)->position;
-        break;
-    case OPTION:
+    } else if (breaks("option")) {
         read_text(kept_text);
         host->context->option(context, passdock_text("mode"), &setting);
         kept_text = setting.string_value;
-        break;
-    case WRITE_EDITED:
-        mark(host, function, 1);
-        /* fall through */
-    case WRITE:
+    } else if (breaks("const") || breaks("const after an edit")) {
+        if (breaks("const after an edit")) mark(host, function, 1);
         if (view->ops.len > 0) ((passdock_op *)view->ops.base)[0].flags |= PASSDOCK_OP_TOUCHED << 8;
-        break;
-    case THREAD: call_on_thread(host, function->handle); break;
-    case RACE: return mark(host, function, race(view->op_count));
-    default: break;
+    } else if (breaks("thread")) {
+        call_on_thread(host, function->handle);
+    } else if (breaks("race")) {
+        return mark(host, function, race(view->op_count));
     }
     return PASSDOCK_OK;
 }
@@ -125,12 +118,14 @@ static passdock_status work_on_module(const passdock_host *host, void *state, pa
     (void)state;
     (void)context;
     if (module->view->functions.len == 0) return PASSDOCK_OK;
-    if (KEEPS == SNAPSHOT && host->modules->snapshot(module->handle, entries[0].name, &function) == PASSDOCK_OK) {
+    if (breaks("snapshot") &&
+        host->modules->snapshot(module->handle, entries[0].name, &function) == PASSDOCK_OK) {
         host->modules->release(module->handle, function);
         sink += function.view->op_count;
     }
     desc.name = passdock_text("keeps.New");
-    if (KEEPS == MODULE_COLUMN && host->modules->create_function(module->handle, &desc, &function) == PASSDOCK_OK) {
+    if (breaks("functions") &&
+        host->modules->create_function(module->handle, &desc, &function) == PASSDOCK_OK) {
         sink += entries[0].op_count;
     }
     return PASSDOCK_OK;
@@ -144,7 +139,7 @@ static passdock_status infer(const passdock_host *host, void *state, passdock_op
     uint32_t operands, i;
     size_t count;
     (void)state;
-    if (KEEPS == OP_DIMS) {
+    if (breaks("dims")) {
         if (kept_dims != NULL) sink += kept_dims[0].kind;
         kept_dims = NULL;
         operands = passdock_get_op(function->view, op)->operands.len;
@@ -153,8 +148,8 @@ static passdock_status infer(const passdock_host *host, void *state, passdock_op
             if (status != PASSDOCK_OK || count == 0) kept_dims = NULL;
         }
     }
-    if (KEEPS == OP_THREAD) call_on_thread(host, function->handle);
-    if (KEEPS == OP_RACE) {
+    if (breaks("thread of definition")) call_on_thread(host, function->handle);
+    if (breaks("race of definitions")) {
         type.kind = PASSDOCK_TYPE_TENSOR;
         type.dtype = PASSDOCK_DTYPE_F32;
         dim.value = race(op + passdock_get_op(function->view, op)->operands.len);
@@ -178,11 +173,11 @@ static passdock_status before(const passdock_host *host, void *instance, passdoc
     (void)host;
     (void)instance;
     (void)context;
-    if (KEEPS == INSTRUMENT_NAME) {
+    if (breaks("name")) {
         read_text(kept_text);
         kept_text = pass->name;
     }
-    if (KEEPS == INSTRUMENT_WRITE && module->view->functions.len > 0) {
+    if (breaks("const in instrument") && module->view->functions.len > 0) {
         ((passdock_function_entry *)module->view->functions.base)[0].op_count++;
     }
     return PASSDOCK_OK;

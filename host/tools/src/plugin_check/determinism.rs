@@ -1,4 +1,5 @@
-//! Determinism: passes compute the same output in each run, in each process, and on any number of threads.
+//! Determinism: passes compute the same output in each run, in each process, and on any number of threads. With
+//! `--fuzz`, passes and op definitions are also called for different modules at the same time.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,27 +7,30 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use passdock_core::{ManifestPass, toml};
 use passdock_ir::text;
 
-use super::CheckResult;
 use super::corpus::{self, Sample};
 use super::subject::Subject;
+use super::{CheckResult, ops, threads};
 
 /// A number of threads above 1, on any machine.
 const JOBS: usize = 8;
 
 /// Checks that a pass computes the same output for the same module.
 pub(super) fn determinism(subject: &Subject<'_>) -> CheckResult {
-    if subject.passes().is_empty() {
+    let seeds = subject.seeds();
+    if subject.passes().is_empty() && seeds.is_none() {
         return CheckResult::skipped("the plugin has no passes to run");
     }
-    let parallel = match corpus::many() {
+    let many = match seeds.is_none().then(corpus::many).transpose() {
         Ok(sample) => sample,
         Err(error) => return CheckResult::skipped(error.to_string()),
     };
     let (mut findings, mut outputs) = (Vec::new(), BTreeMap::new());
     for pass in subject.passes() {
+        let mut deterministic = Vec::new();
         let repeated = subject.samples.iter().map(|sample| (sample, [1; 3]));
         let is_parallel = pass.declaration.thread_safe;
-        let parallel = is_parallel.then_some((&parallel, [1, JOBS, JOBS]));
+        let parallel = many.iter().filter(|_| is_parallel);
+        let parallel = parallel.map(|many| (many, [1, JOBS, JOBS]));
         for (sample, jobs) in repeated.chain(parallel) {
             let [first, others @ ..] = jobs.map(|jobs| output(subject, pass, sample, jobs));
             let what = format!("`{}` on {}", pass.name(), sample.name);
@@ -34,6 +38,7 @@ pub(super) fn determinism(subject: &Subject<'_>) -> CheckResult {
                 let mut hasher = DefaultHasher::new();
                 first.hash(&mut hasher);
                 outputs.insert(what, hasher.finish());
+                deterministic.push((sample, first));
                 continue;
             };
             let how = match jobs {
@@ -43,6 +48,20 @@ pub(super) fn determinism(subject: &Subject<'_>) -> CheckResult {
             let line = first_difference(&first, other);
             findings.push(format!("{what}: output differs {how} at {line}"));
         }
+        if is_parallel && let Some(seeds) = &seeds {
+            let run = |sample: &&Sample| output(subject, pass, sample, 1);
+            findings.extend(threads::compare(&deterministic, run).map(|difference| {
+                let line = first_difference(difference.expected, &difference.found);
+                format!(
+                    "`{}`: output differs when several threads run the pass on the modules of {} at {line}",
+                    pass.name(),
+                    subject.replay(seeds.clone())
+                )
+            }));
+        }
+    }
+    if let Some(seeds) = seeds {
+        findings.extend(ops::compare_on_threads(subject, seeds));
     }
     CheckResult {
         outputs,
@@ -60,7 +79,7 @@ fn output(subject: &Subject<'_>, pass: &ManifestPass, sample: &Sample, jobs: usi
 }
 
 /// Describes the first line in which two different texts differ.
-fn first_difference(one: &str, other: &str) -> String {
+pub(super) fn first_difference(one: &str, other: &str) -> String {
     let same = one.lines().zip(other.lines()).take_while(|(a, b)| a == b);
     let number = same.count();
     let quoted = |text: &str| match text.lines().nth(number) {

@@ -86,11 +86,6 @@ pub(super) fn call(info: &OpInfo, random: &mut Rng) -> Option<String> {
     ))
 }
 
-/// Returns the options that generate the module and the calls of a seed again.
-pub(super) fn replay(seed: u64) -> String {
-    format!("`--fuzz {seed} --runs 1`")
-}
-
 /// Returns the text of a valid module with elementwise ops, constants, an `If` and a call.
 pub(super) fn module(random: &mut Rng) -> String {
     let ty = pick(&["f32[3,3]", "f32[n,3]", "f16[2,?]", "?"], random);
@@ -311,14 +306,17 @@ fn pick<T: Copy>(from: &[T], random: &mut Rng) -> T {
     from[random.usize(0..from.len())]
 }
 
-/// Returns a random module for each seed.
+/// Returns a random module for each seed, with the name that `name` gives to the seed.
 ///
 /// # Errors
 /// If the generated IR text is invalid, which is a bug.
-pub(super) fn samples(seeds: Range<u64>) -> Result<Vec<Sample>, PassError> {
+pub(super) fn samples(
+    seeds: Range<u64>,
+    name: impl Fn(u64) -> String,
+) -> Result<Vec<Sample>, PassError> {
     let samples = seeds.map(|seed| {
         let text = module(&mut Rng::with_seed(seed));
-        Sample::from_text(&replay(seed), &text)
+        Sample::from_text(&name(seed), &text)
     });
     samples.collect()
 }

@@ -16,6 +16,7 @@ mod properties;
 mod result;
 mod subject;
 mod tensor;
+mod threads;
 mod trail;
 
 use std::ops::Range;
@@ -35,7 +36,7 @@ pub struct PluginCheck {
     pub name: &'static str,
     /// The property that the check tests, as a sentence.
     pub description: &'static str,
-    /// Whether the check runs in two processes, whose outputs are compared.
+    /// Whether the check of the built-in modules runs in two processes, whose outputs are compared.
     pub twice: bool,
     /// Whether the check itself loads the library.
     loads: bool,
@@ -58,7 +59,7 @@ pub struct CheckedPlugin {
 }
 
 /// The checks that run on random modules.
-pub const FUZZED: [&str; 3] = ["passes", "memory", "ops"];
+pub const FUZZED: [&str; 4] = ["passes", "memory", "determinism", "ops"];
 
 /// All checks, in the order in which they run.
 pub const CHECKS: [PluginCheck; 8] = [
@@ -135,7 +136,7 @@ impl PluginCheck {
 
 /// Runs a check in this process, which the plugin may terminate. `trail` records each step.
 pub fn run(check: &PluginCheck, plugin: &CheckedPlugin, trail: &Trail) -> CheckResult {
-    let subject = match Subject::new(plugin, trail) {
+    let subject = match Subject::new(check.name, plugin, trail) {
         Ok(subject) => subject,
         Err(error) => return CheckResult::unusable(error.to_string()),
     };

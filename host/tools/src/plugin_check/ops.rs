@@ -1,6 +1,7 @@
 //! The check of op definitions, with the ops of the built-in modules and with calls generated from their declarations.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fastrand::Rng;
@@ -9,18 +10,19 @@ use passdock_core::boundary::IS_INVALID;
 use passdock_core::sdk::{EditError, Function, OpId, PassContext, ValueId};
 use passdock_core::{OpInfo, PassInfo, create_function_pass};
 use passdock_driver::model_file;
-use passdock_ir::Module;
+use passdock_ir::{Module, text};
 
+use super::determinism::first_difference;
 use super::properties::Properties;
 use super::subject::Subject;
-use super::{CheckResult, generated};
+use super::{CheckResult, generated, threads};
 
 /// The maximum size of an evaluated result, in bytes.
 pub(super) const MAX_BYTES: u64 = 1 << 20;
 /// The number of generated calls of all definitions, and the range of the number for each of them.
 const CALLS: usize = 8000;
 const CALLS_OF_EACH: (usize, usize) = (24, 256);
-const BRIEFLY: (usize, usize) = (8, 8);
+const BRIEFLY: (usize, usize) = (4, 4);
 
 /// Checks that op definitions return results, or errors with a message, and that the results agree.
 pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
@@ -38,10 +40,7 @@ fn check(subject: &Subject<'_>, (least, most): (usize, usize), properties: bool)
         return CheckResult::skipped("the plugin defines no operators");
     }
     let (infos, mut findings) = definitions(subject);
-    let scope = Arc::new(Scope {
-        names: infos.iter().map(|op| op.name.clone()).collect(),
-        targets: infos.iter().flat_map(|op| op.targets.clone()).collect(),
-    });
+    let scope = Scope::of(&infos);
     let calls = CALLS / infos.len().max(1);
     let fuzzed = subject.seeds();
     let seeds = fuzzed.clone().unwrap_or(0..calls.clamp(least, most) as u64);
@@ -78,6 +77,43 @@ fn check(subject: &Subject<'_>, (least, most): (usize, usize), properties: bool)
     }
     notes.push(format!("{count} queries"));
     CheckResult::new(findings, notes)
+}
+
+/// Queries the definitions about the calls of these seeds, first on this thread and then on several threads at the same
+/// time. Returns a message for each definition with different results.
+pub(super) fn compare_on_threads(subject: &Subject<'_>, seeds: Range<u64>) -> Vec<String> {
+    let (infos, _) = definitions(subject);
+    let scope = Scope::of(&infos);
+    let outcome = |call: &String| match model_file::parse_text("a call", call) {
+        Ok(module) => {
+            let queries = query(subject, module, &scope, Scrutiny::OF_SAMPLES);
+            format!("{}{:?}", queries.output, queries.errors)
+        }
+        Err(error) => error.to_string(),
+    };
+    let differences = infos.iter().filter_map(|info| {
+        let name = &info.name;
+        let step = format!("querying the definition of `{name}` on several threads");
+        subject.trail.at(&step);
+        let calls = seeds.clone();
+        let calls = calls.filter_map(|seed| generated::call(info, &mut random(info, seed)));
+        let tasks: Vec<(String, String)> = calls
+            .map(|call| {
+                let expected = outcome(&call);
+                (call, expected)
+            })
+            .collect();
+        let difference = threads::compare(&tasks, outcome)?;
+        let line = first_difference(difference.expected, &difference.found);
+        Some(format!(
+            "`{name}` (since version {}): results differ when several threads query the definition about the calls \
+             of {} at {line}; for `{}`",
+            info.since,
+            subject.replay(seeds.clone()),
+            difference.task
+        ))
+    });
+    differences.collect()
 }
 
 /// Returns the definitions and extensions of the plugin, and messages about those that couldn't be loaded.
@@ -136,7 +172,9 @@ impl Faults {
         scrutiny: Scrutiny,
     ) -> usize {
         let name = &info.name;
-        let step = format!("querying the definition of `{name}` about: {call}");
+        let replay = self.seed.map(|seed| subject.replay(seed..seed + 1));
+        let replay = replay.map_or(String::new(), |command| format!(" of {command}"));
+        let step = format!("querying the definition of `{name}` about: {call}{replay}");
         subject.trail.at(&step);
         let Ok(module) = model_file::parse_text("a call", call) else {
             return 0;
@@ -150,12 +188,8 @@ impl Faults {
             let kind = fault.replace(|c: char| c.is_ascii_digit() || c == ',', "");
             if self.seen.insert(kind) {
                 let since = info.since;
-                let seed = self
-                    .seed
-                    .map(|seed| format!(" of {}", generated::replay(seed)));
                 self.messages.push(format!(
-                    "`{name}` (since version {since}): {fault}{values}; for `{call}`{}",
-                    seed.unwrap_or_default()
+                    "`{name}` (since version {since}): {fault}{values}; for `{call}`{replay}",
                 ));
             }
         }
@@ -168,6 +202,15 @@ struct Scope {
     /// The operators that it defines or extends.
     names: BTreeSet<String>,
     targets: BTreeSet<&'static str>,
+}
+
+impl Scope {
+    fn of(infos: &[OpInfo]) -> Arc<Scope> {
+        Arc::new(Scope {
+            names: infos.iter().map(|op| op.name.clone()).collect(),
+            targets: infos.iter().flat_map(|op| op.targets.clone()).collect(),
+        })
+    }
 }
 
 /// How an op is checked.
@@ -192,6 +235,8 @@ struct Queries {
     count: usize,
     errors: Vec<String>,
     violations: Vec<(String, String)>,
+    /// The module after the queries, as text.
+    output: String,
 }
 
 /// Runs a pass that queries the definitions of all ops of a module that are in the scope.
@@ -210,10 +255,11 @@ fn query(subject: &Subject<'_>, module: Module, scope: &Arc<Scope>, scrutiny: Sc
     });
     let output = subject.call(pass, module, |context| context.jobs(1));
     let mut queries = std::mem::take(&mut *queries.lock().unwrap_or_else(PoisonError::into_inner));
-    // A definition couldn't be loaded.
-    if queries.errors.is_empty() {
-        let error = output.err().map(|error| error.message.clone());
-        queries.errors.extend(error);
+    match output {
+        Ok(output) => queries.output = text::print(&output),
+        // A definition couldn't be loaded.
+        Err(error) if queries.errors.is_empty() => queries.errors.push(error.message.clone()),
+        Err(_) => {}
     }
     queries
 }

@@ -9,6 +9,7 @@ use passdock_core::{
     Plugin, Registry, Sequential, Verify, toml,
 };
 use passdock_driver::pipeline::{self, Request};
+use passdock_driver::reproducer::shell_quoted;
 use passdock_ir::Module;
 
 use super::corpus::{self, Sample};
@@ -16,6 +17,7 @@ use super::{CheckedPlugin, Trail, generated};
 
 /// The plugin under check.
 pub(super) struct Subject<'t> {
+    check: &'t str,
     checked: &'t CheckedPlugin,
     pub(super) plugin: Arc<Plugin>,
     passes: Vec<ManifestPass>,
@@ -30,6 +32,7 @@ impl<'t> Subject<'t> {
     /// # Errors
     /// If the file isn't a plugin, or a model or a directory can't be read.
     pub(super) fn new(
+        check: &'t str,
         checked: &'t CheckedPlugin,
         trail: &'t Trail,
     ) -> Result<Subject<'t>, Box<dyn std::error::Error>> {
@@ -46,17 +49,43 @@ impl<'t> Subject<'t> {
         };
         let mut passes = plugin.manifest().passes.clone();
         passes.retain(|pass| checked.without.iter().all(|name| name != pass.name()));
-        Ok(Subject {
+        let mut subject = Subject {
+            check,
             checked,
             passes,
             plugin,
             registry,
-            samples: match &checked.seeds {
-                Some(seeds) => generated::samples(seeds.clone())?,
-                None => corpus::samples(&checked.models)?,
-            },
+            samples: Vec::new(),
             trail,
-        })
+        };
+        subject.samples = match &checked.seeds {
+            Some(seeds) => {
+                generated::samples(seeds.clone(), |seed| subject.replay(seed..seed + 1))?
+            }
+            None => corpus::samples(&checked.models)?,
+        };
+        Ok(subject)
+    }
+
+    /// Returns the command that repeats the check with the modules and calls of some seeds.
+    pub(super) fn replay(&self, seeds: Range<u64>) -> String {
+        let Request {
+            plugin_files,
+            plugin_dirs,
+            ..
+        } = &self.checked.plugins;
+        let own = [("", &self.checked.file)].into_iter();
+        let files = plugin_files.iter().map(|file| (" --plugin", file));
+        let dirs = plugin_dirs.iter().map(|dir| (" --plugin-dir", dir));
+        let mut command = "passdock plugin check".to_owned();
+        for (flag, path) in own.chain(files).chain(dirs) {
+            command += &format!("{flag} {}", shell_quoted(&path.to_string_lossy()));
+        }
+        let (check, runs) = (self.check, seeds.end - seeds.start);
+        format!(
+            "`{command} --only {check} --fuzz {} --runs {runs}`",
+            seeds.start
+        )
     }
 
     /// Returns the seeds of `--fuzz`.

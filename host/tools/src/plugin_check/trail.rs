@@ -1,16 +1,16 @@
 //! The trail of a check: a file with the current step, which remains if the process terminates.
 
-use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// The text before the pass in a step, and the text between pass and sample.
 const RUNNING: (&str, &str) = ("running `", "` on ");
 
 /// A file with the current step of a check.
 #[derive(Debug)]
-pub struct Trail(RefCell<File>);
+pub struct Trail(Mutex<File>);
 
 impl Trail {
     /// The step in which the library is loaded for the first time.
@@ -21,7 +21,7 @@ impl Trail {
     /// # Errors
     /// If the file can't be created.
     pub fn new(path: &Path) -> io::Result<Trail> {
-        Ok(Trail(RefCell::new(File::create(path)?)))
+        Ok(Trail(Mutex::new(File::create(path)?)))
     }
 
     /// Records that a pass runs next.
@@ -39,7 +39,7 @@ impl Trail {
 
     /// Records the next step. Write errors are ignored.
     pub(super) fn at(&self, step: &str) {
-        let mut file = self.0.borrow_mut();
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         _ = file
             .set_len(0)
             .and_then(|()| file.rewind())

@@ -178,7 +178,7 @@ fn check_plugin(
         };
         if std::mem::take(&mut result.unusable) {
             unusable = Some(check.name);
-        } else if check.twice && unusable.is_none() {
+        } else if check.twice && args.fuzz.is_none() && unusable.is_none() {
             result = result.repeated(run(args, file, check, &hung)?);
         }
         let left_out = hung.iter();

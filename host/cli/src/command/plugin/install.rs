@@ -55,14 +55,11 @@ pub(in crate::command) fn install(args: InstallArgs) -> anyhow::Result<u8> {
         }
         replaced.push(old);
     }
-    let mut output = Output {
-        plugins: Vec::new(),
+    let plugins = source.plugins.iter().zip(replaced);
+    let plugins = plugins.map(|(plugin, replaced)| source.copy(plugin, replaced, &user_dir));
+    let output = Output {
+        plugins: plugins.collect::<anyhow::Result<_>>()?,
     };
-    for (plugin, replaced) in source.plugins.iter().zip(replaced) {
-        output
-            .plugins
-            .push(source.copy(plugin, replaced, &user_dir)?);
-    }
     show::print_result(&output, args.json, |output| {
         let plugins = output.plugins.iter();
         show::print(&plugins.map(render).collect::<Vec<_>>().join("\n"));
@@ -131,56 +128,47 @@ fn titled(name: &str, version: &str) -> String {
 impl Source {
     /// Reads the plugins without running their code.
     fn read(path: &Path, user_dir: &Path) -> anyhow::Result<Source> {
-        let shown = path.display();
-        if !path.is_dir() {
-            let plugin = Plugin::open(path).map_err(PassError::from)?;
-            plugin.unknown_keys().iter().for_each(show::diagnostic);
-            return Ok(Source {
-                plugins: vec![Arc::new(plugin)],
+        let source = match path.is_dir() {
+            true => Source::read_dir(path, user_dir)?,
+            false => Source {
+                plugins: vec![Arc::new(Plugin::open(path).map_err(PassError::from)?)],
                 dir: directory_of(path).to_path_buf(),
                 data: Vec::new(),
-            });
-        }
-        let usage = |message: String| PassError::new(ErrorKind::Usage, message);
+            },
+        };
+        let plugins = source.plugins.iter();
+        let warnings = plugins.flat_map(|plugin| plugin.unknown_keys());
+        warnings.for_each(|warning| show::diagnostic(&warning));
+        Ok(source)
+    }
+
+    fn read_dir(path: &Path, user_dir: &Path) -> anyhow::Result<Source> {
+        let shown = path.display();
         let dir = dunce::canonicalize(path).with_context(|| format!("could not read `{shown}`"))?;
         if user_dir.starts_with(&dir) {
-            let error = usage(format!(
-                "`{shown}` contains the directory of installed plugins"
-            ));
-            return Err(error
-                .help("name a directory with only the plugin and its data")
-                .into());
+            let message = format!("`{shown}` contains the directory of installed plugins");
+            let error = PassError::new(ErrorKind::Usage, message);
+            let help = "name a directory with only the plugin and its data";
+            return Err(error.help(help).into());
         }
         // Other libraries may belong to the plugins.
-        let search = SearchDir {
-            mixed: true,
+        let mixed = true;
+        let found = discover(&[SearchDir {
+            mixed,
             ..search(&dir)
-        };
-        let found = discover(&[search]).map_err(|error| usage(error.to_string()))?;
+        }])?;
         if let Some(error) = found.unreadable.into_iter().next() {
             return Err(PassError::from(error).into());
         }
-        if found.plugins.is_empty() {
+        let plugins = found.plugins;
+        if plugins.is_empty() {
             let error = PassError::new(ErrorKind::Plugin, format!("no plugin found in `{shown}`"));
             return Err(error.help("subdirectories are not searched").into());
         }
-        let warnings = found
-            .plugins
-            .iter()
-            .flat_map(|plugin| plugin.unknown_keys());
-        warnings.for_each(|warning| show::diagnostic(&warning));
         let mut data = files_in(&dir)?;
-        data.retain(|file| {
-            found
-                .plugins
-                .iter()
-                .all(|plugin| path_of(plugin) != dir.join(file))
-        });
-        Ok(Source {
-            plugins: found.plugins,
-            dir,
-            data,
-        })
+        let is_plugin = |path: PathBuf| plugins.iter().any(|plugin| path_of(plugin) == path);
+        data.retain(|file| !is_plugin(dir.join(file)));
+        Ok(Source { plugins, dir, data })
     }
 
     /// Copies a plugin and the data files to a new directory, which then gets its final name.
@@ -193,22 +181,16 @@ impl Source {
         let dir = user_dir.join(plugin.name());
         let could_not_write = || format!("could not write `{}`", dir.display());
         let new = TemporaryDirectory::in_directory(user_dir).with_context(could_not_write)?;
-        let name = path_of(plugin)
-            .file_name()
-            .context("the plugin has no file name")?;
-        for file in self
-            .data
-            .iter()
-            .map(PathBuf::as_path)
-            .chain([Path::new(name)])
-        {
+        let name = path_of(plugin).file_name();
+        let name = Path::new(name.context("the plugin has no file name")?);
+        for file in self.data.iter().map(PathBuf::as_path).chain([name]) {
             let (from, to) = (self.dir.join(file), new.path().join(file));
             let copied = fs::create_dir_all(directory_of(&to)).and_then(|()| fs::copy(&from, &to));
             copied.with_context(|| format!("could not copy `{}`", from.display()))?;
         }
         // The copy is what later runs use: the source may have changed.
         let copy = new.path().join(name);
-        let manifest = Plugin::open(&copy).map_err(PassError::from)?;
+        let copied = Plugin::open(&copy).map_err(PassError::from)?;
         let sha256 = sha256(&copy).with_context(could_not_write)?;
         let placed = match replaced {
             Some(_) => new.replace(&dir),
@@ -217,7 +199,7 @@ impl Source {
         placed.with_context(could_not_write)?;
         Ok(Installed {
             name: plugin.name().to_owned(),
-            version: manifest.manifest().plugin.version.clone(),
+            version: copied.manifest().plugin.version.clone(),
             file: dir.join(name),
             sha256,
             data_files: self.data.len(),
@@ -252,15 +234,17 @@ fn files_in(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
             if name.as_encoded_bytes().starts_with(b".") {
                 continue;
             }
-            let kind = entry.file_type().with_context(could_not_read)?;
-            if kind.is_symlink() && entry.path().is_dir() {
-                let message = format!("`{}` is a link to a directory", entry.path().display());
+            let path = entry.path();
+            if entry.file_type().with_context(could_not_read)?.is_dir() {
+                dirs.push(dir.join(name));
+            } else if path.is_file() {
+                files.push(dir.join(name));
+            } else {
+                let message = format!("`{}` is not a file or a directory", path.display());
                 let error = PassError::new(ErrorKind::Usage, message);
-                return Err(error.help("replace it with a copy of the directory").into());
-            }
-            match kind.is_dir() {
-                true => dirs.push(dir.join(name)),
-                false => files.push(dir.join(name)),
+                return Err(error
+                    .help("replace a link to a directory with a copy")
+                    .into());
             }
         }
     }
