@@ -151,7 +151,7 @@ fn plugin_reports_match_the_schema() {
         &bench,
         &[],
         "plugin-check",
-        &format!("plugin check {file} --only manifest,read-only"),
+        &format!("plugin check {file} --only manifest,memory"),
     );
     check(
         &bench,
