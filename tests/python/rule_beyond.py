@@ -4,7 +4,7 @@ import numpy as np
 
 from random_values import T
 from rule_graphs import Unsuited
-from rule_ops import EPSILON, FLOATS, signed
+from rule_ops import FLOATS, signed
 from rule_pieces import MOST, pieces, sliced, split_to
 from rule_views import transposed
 
@@ -472,8 +472,7 @@ def norm(b, operator):
     size = b.pick([1, 2, 4])
     shape = (*b.shape(0, 2), size)
     b.memo |= {"reduced": [len(shape) - 1], "casts": [dtype, dtype, dtype, T.FLOAT]}
-    # One op rounds fewer times than several.
-    b.inexact, b.tolerance = True, max(b.tolerance, EPSILON.get(dtype, 0.0))
+    b.inexact = True
     return {"x": b.data(dtype, shape, constants=False), "scale": b.data(dtype, (size,)), "bias": b.data(dtype, (size,))}
 
 

@@ -10,8 +10,6 @@ from random_values import FLOATS, T, numpy_type
 from rule_graphs import Unsuited
 
 EMITTERS = {}
-# The tolerance of results that are rounded in another order, relative to the largest number.
-EPSILON = {T.FLOAT: 2e-5, T.DOUBLE: 1e-12, T.FLOAT16: 2e-2, T.BFLOAT16: 8e-2}
 
 
 def emitter(*operators):

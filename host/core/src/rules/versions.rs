@@ -3,10 +3,11 @@
 use passdock_plugin_api as sdk;
 use sdk::rewrite::{Operand, Rule, RuleError};
 
+use super::Mention;
 use super::definitions::RuleOp;
 
-/// Rejects ops if no version of their domain has all of them. Of alternatives, one must exist. `range` returns the first
-/// and the last version of a domain that the rule allows.
+/// Rejects ops if no version of their domain has all of them, and alternatives that exist in none of the versions of the
+/// others. `range` returns the first and the last version of a domain that the rule allows.
 pub(super) fn check(
     rule: &Rule,
     ops: &[Vec<RuleOp<'_>>],
@@ -36,18 +37,28 @@ pub(super) fn check(
             });
             let mention = ops[*op][0].mention;
             if let (true, Some(other)) = (candidates.is_empty(), narrowed) {
-                let message = format!(
-                    "no opset version has both this `{}` and the `{other}` of this rule",
-                    mention.operator(),
-                );
-                return Err(RuleError::new(mention.name.at.clone(), message));
+                return Err(apart(mention, other));
             }
             if candidates.len() < before {
                 narrowed = Some(mention.operator());
             }
         }
+        let exists = |op: &usize| candidates.iter().any(|(_, existing)| existing.ops[*op]);
+        let useless = (0..ops.len()).find(|op| ops[*op][0].domain == *domain && !exists(op));
+        if let (Some(op), Some(other)) = (useless, narrowed) {
+            return Err(apart(ops[op][0].mention, other));
+        }
     }
     Ok(())
+}
+
+/// Returns the error for two ops that no version has together.
+fn apart(mention: Mention<'_>, other: &str) -> RuleError {
+    let message = format!(
+        "no opset version has both this `{}` and the `{other}` of this rule",
+        mention.operator(),
+    );
+    RuleError::new(mention.name.at.clone(), message)
 }
 
 /// The ops of a rule with the indices by which the pattern refers to them.
