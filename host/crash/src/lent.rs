@@ -32,6 +32,7 @@ impl LentFor {
     ];
 
     /// Returns the rule of the plugin ABI that an access after the end breaks, and how to follow it.
+    #[cfg(unix)]
     fn rule(self) -> &'static str {
         match self {
             LentFor::View => {
@@ -120,6 +121,7 @@ impl Drop for LentMemory {
 
 /// Returns the rule that an access to an address broke, if the memory there was lent and has expired. Called by signal
 /// handlers.
+#[cfg(unix)]
 pub(crate) fn broken_rule(address: u64) -> Option<&'static str> {
     let base = BASE.load(Ordering::Relaxed);
     let offset = usize::try_from(address).ok()?.checked_sub(base)?;
@@ -270,7 +272,7 @@ mod pages {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

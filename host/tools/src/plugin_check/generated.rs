@@ -35,6 +35,8 @@ const SHAPES: [&[usize]; 12] = [
 ];
 const INTS: [i64; 11] = [-1, -1, 0, 0, 1, 1, 2, -2, 3, 7, 10];
 const FLOATS: [f32; 8] = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 3.0];
+/// The kind of an attribute that is a region.
+const GRAPH: &str = "graph";
 const STRINGS: [&str; 3] = ["a", "b", ""];
 
 /// How the operands after the first one relate to it.
@@ -58,7 +60,8 @@ enum Constants {
     None,
 }
 
-/// Returns a module with a call of an operator, as text of one line. `None` if the operator requires a graph.
+/// Returns a module with a call of an operator, as text of one line. `None` if the operator requires an attribute whose
+/// kind isn't generated.
 pub(super) fn call(info: &OpInfo, random: &mut Rng) -> Option<String> {
     let attributes = attributes(info, random)?;
     let operands = Operands::new(info, random);
@@ -79,11 +82,45 @@ pub(super) fn call(info: &OpInfo, random: &mut Rng) -> Option<String> {
         constants,
         names,
     } = operands;
+    let graphs = info.attributes.iter().flatten();
+    let graphs = graphs.filter(|attr| attr.kind == GRAPH && attr.required);
+    let regions: String = graphs
+        .map(|attr| region(&attr.name, &names, random))
+        .collect();
     let (params, names) = (params.join(", "), names.join(", "));
     Some(format!(
         "module {{ fn @main({params}) -> (%r) {opset} {{ {constants}{results} = {name}({names}){attributes} \
-         return %r }} }}"
+         {regions}return %r }} }}"
     ))
+}
+
+/// Returns the text of a region with random arguments and results. Its ops use the arguments and outer values.
+fn region(name: &str, outer: &[String], random: &mut Rng) -> String {
+    let args: Vec<String> = (0..random.usize(0..5))
+        .map(|at| format!("%{name}{at}"))
+        .collect();
+    let params = args.iter().map(|arg| {
+        let (dtype, shape) = (pick(&DTYPES, random), pick(&SHAPES, random));
+        format!("{arg}: {}", dynamic_type(dtype, shape, random))
+    });
+    let params: Vec<String> = params.collect();
+    let mut ops = format!("%{name}_k = const bool[] {} ", random.bool());
+    let mut values = vec![format!("%{name}_k")];
+    values.extend(args);
+    values.extend(outer.iter().filter(|name| *name != "_").cloned());
+    for at in 0..random.usize(0..3) {
+        let operand = &values[random.usize(0..values.len())];
+        ops += &format!("%{name}_{at} = onnx.Identity({operand}) ");
+        values.push(format!("%{name}_{at}"));
+    }
+    let count = random.usize(0..5);
+    let yielded = repeat_with(|| values[random.usize(0..values.len())].clone());
+    let yielded: Vec<String> = yielded.take(count).collect();
+    format!(
+        "region {name}({}) {{ {ops}yield {} }} ",
+        params.join(", "),
+        yielded.join(", ")
+    )
 }
 
 /// Returns the text of a valid module with elementwise ops, constants, an `If` and a call.
@@ -256,7 +293,7 @@ fn data(dtype: &str, shape: &[usize], random: &mut Rng) -> String {
 fn attributes(info: &OpInfo, random: &mut Rng) -> Option<String> {
     let mut given = Vec::new();
     for attr in info.attributes.iter().flatten() {
-        if !attr.required && random.bool() {
+        if !attr.required && (attr.kind == GRAPH || random.bool()) {
             continue;
         }
         match value(attr, random) {
@@ -292,6 +329,7 @@ fn value(attr: &AttrInfo, random: &mut Rng) -> Option<String> {
             let (dtype, shape) = (pick(&DTYPES, random), [count]);
             format!("tensor {dtype}[{count}] {}", data(dtype, &shape, random))
         }
+        GRAPH => "region".to_owned(),
         "type" => format!("type {}[3]", pick(&DTYPES, random)),
         _ => return None,
     })
@@ -323,6 +361,7 @@ pub(super) fn samples(
 
 #[cfg(test)]
 mod tests {
+    use passdock_abi::AttrKind;
     use passdock_driver::model_file;
 
     use super::*;
@@ -354,7 +393,14 @@ mod tests {
             min_results: 0,
             max_results: None,
             targets: Vec::new(),
-            attributes: None,
+            attributes: Some(vec![AttrInfo {
+                name: "body",
+                kind: GRAPH,
+                kind_code: AttrKind::REGION,
+                required: true,
+                default: None,
+                doc: "",
+            }]),
             plugin: "acme".to_owned(),
         };
         let (mut random, mut same) = (Rng::with_seed(1), Rng::with_seed(1));

@@ -179,7 +179,7 @@ const CAST_LIKE: Operator = binary("onnx.CastLike", 15, cast::cast_like)
 const CLIP: Operator = Operator::new("onnx.Clip", 6, (1, 1))
     .attrs(attrs![max: float = 3.4028235e38, min: float = -3.4028235e38])
     .with(ELEMENTWISE)
-    .infers(same_type)
+    .infers(clip)
     .folds(elementwise::clip)
     .decomposes(body!("Clip"));
 
@@ -261,6 +261,17 @@ fn negated(op: &Infer) -> Inferred {
         Some(ints) => op.set_values(0, sizes(ints)),
         None => Ok(()),
     }
+}
+
+/// Infers the type of operand 0. Rejects bounds that aren't scalars.
+fn clip(op: &Infer) -> Inferred {
+    for index in 1..op.host.operand_count() {
+        let dims = op.dims(index);
+        if let Some(dims) = dims.filter(|dims| !dims.is_empty()) {
+            return invalid!("operand {index} has rank {}, expected 0", dims.len());
+        }
+    }
+    same_type(op)
 }
 
 /// Infers the operand's shape, as bools.
