@@ -6,7 +6,7 @@ need $gcc gcc-aarch64-linux-gnu
 need ${gcc/gcc/g++} g++-aarch64-linux-gnu
 need qemu-aarch64 qemu-user
 place=$TARGET/aarch64
-if [ ! -d "$place/root" ]; then
+if [ ! -d "$place/system" ]; then
   need apt-get
   need dpkg
   lists=$(fresh "$place/lists")
@@ -22,9 +22,9 @@ if [ ! -d "$place/root" ]; then
       skip "Debian's packages for aarch64 can't be downloaded"
     for package in *.deb; do dpkg --extract "$package" "$unpacked"; done
   )
-  mv "$unpacked" "$place/root"
+  mv "$unpacked" "$place/system"
 fi
-root=$place/root/usr
+root=$place/system/usr
 arm_cargo() {
   env -u RUSTFLAGS -u RUSTC_WRAPPER -u CARGO_BUILD_TARGET LD_LIBRARY_PATH="$root/lib/x86_64-linux-gnu" \
     RUSTC="$root/bin/rustc" CARGO_TARGET_DIR="$place/build" CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$gcc \
