@@ -56,7 +56,7 @@ finds() { # DIRECTORY PASS…
 }
 finds ../plugins relax.transform.FoldConstant tir.transform.UnrollLoop {c,hello}.transform.FuseDoubleRelu
 finds ../old c.transform.FuseDoubleRelu cpp.transform.MergeTransposes
-quietly run old.ir -o old.out.ir --plugin-dir ../old --passes c.transform.FuseDoubleRelu,cpp.transform.MergeTransposes
+in_wine run old.ir -o old.out.ir --plugin-dir ../old --passes c.transform.FuseDoubleRelu,cpp.transform.MergeTransposes
 # Files with the same length and time are distinguished.
 mkdir twins
 for twin in c d; do
