@@ -66,7 +66,7 @@ done
 touch twins/*
 touch -r twins/c_pass.dll twins/d_pass.dll
 finds twins {c,d}.transform.FuseDoubleRelu
-for text in layout c.transform.FuseDoubleRelu c.counter; do prints $text in_wine inspect ../plugins/c_pass.dll; done
+for text in c.transform.FuseDoubleRelu c.counter; do prints $text in_wine inspect ../plugins/c_pass.dll; done
 
 echo "plugins in Rust and in C run"
 for vendor in c hello; do
