@@ -71,7 +71,7 @@ for text in c.transform.FuseDoubleRelu c.counter; do prints $text in_wine inspec
 echo "plugins in Rust and in C run"
 for vendor in c hello; do
   prints_json 'r["passes"][0]["status"] == "changed" and r["instruments"][0]["text"] == "2 passes ran, 0 were vetoed"' \
-    quietly run digits.onnx --json --jobs 2 --instrument c.counter --plugin-dir ../plugins \
+    in_wine run digits.onnx --json --jobs 2 --instrument c.counter --plugin-dir ../plugins \
     --passes $vendor.transform.FuseDoubleRelu
 done
 
