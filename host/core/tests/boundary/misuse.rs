@@ -107,7 +107,7 @@ fn misuse_is_rejected_with_a_message() {
                 desc.name = SymbolId(123_456);
                 create(f, &desc)
             },
-            expect!["failed: invalid op name: sym123456 is not a symbol [main]"],
+            expect!["failed: sym123456 is not a symbol of the module [main]"],
         ),
         (
             "an attribute of an unknown kind",
@@ -141,7 +141,7 @@ fn misuse_is_rejected_with_a_message() {
                 (desc.regions, desc.region_count) = (&region, 1);
                 create(f, &desc)
             },
-            expect!["failed: invalid region name: _ is not a symbol [main]"],
+            expect!["failed: _ is not a symbol of the module [main]"],
         ),
         (
             "an attribute without a name",
@@ -170,7 +170,7 @@ fn misuse_is_rejected_with_a_message() {
                     (attr.kind, attr.bits) = (abi::AttrKind::REFERENCE, 123_456);
                 })
             },
-            expect!["failed: invalid attribute reference: sym123456 is not a symbol [main]"],
+            expect!["failed: sym123456 is not a symbol of the module [main]"],
         ),
         (
             "a reference to an unknown attribute kind",
@@ -204,7 +204,7 @@ fn misuse_is_rejected_with_a_message() {
                     (desc.dims, desc.dim_count) = (&DIM, 1);
                 })
             },
-            expect!["failed: invalid dim of kind 2 and value 123456 in this function [main]"],
+            expect!["failed: sym123456 is not a symbol of the module [main]"],
         ),
         (
             "a negative size",

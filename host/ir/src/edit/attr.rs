@@ -156,9 +156,7 @@ impl Function {
     }
 
     pub(crate) fn check_attr(&self, new: &NewAttr<'_>) -> Edit {
-        if self.symbols.get(new.name).is_none() {
-            invalid!("invalid attribute name: {} is not a symbol", new.name);
-        }
+        self.live_symbol(new.name)?;
         let tensor = |&id: &ConstId| self.live_constant(id).map(drop);
         let ty = |&id: &TypeId| self.live_type(id).map(drop);
         let region = |&id: &RegionId| self.live_region(id).map(drop);
@@ -169,12 +167,10 @@ impl Function {
             AttrData::Tensors(ids) => ids.iter().try_for_each(tensor),
             AttrData::Types(ids) => ids.iter().try_for_each(ty),
             AttrData::Regions(ids) => ids.iter().try_for_each(region),
-            AttrData::Reference(param, _) if self.symbols.get(param).is_none() => {
-                invalid!("invalid attribute reference: {param} is not a symbol")
-            }
-            AttrData::Reference(_, AttrKind(kind)) if kind > AttrKind::OPAQUE.0 => {
-                invalid!("unknown attribute kind {kind}")
-            }
+            AttrData::Reference(_, AttrKind(kind)) if kind > AttrKind::OPAQUE.0 => Err(
+                EditFailure::unsupported(format!("unknown attribute kind {kind}")),
+            ),
+            AttrData::Reference(param, _) => self.live_symbol(param).map(drop),
             _ => Ok(()),
         }
     }

@@ -116,9 +116,7 @@ impl Function {
 
     /// Rejects an op that can't be created.
     pub(crate) fn check_new(&self, new: &NewOp<'_>, region: RegionId, before: OpId) -> Edit {
-        let Some(name) = self.symbols.get(new.name) else {
-            invalid!("invalid op name: {} is not a symbol", new.name);
-        };
+        let name = self.live_symbol(new.name)?;
         crate::name::check_canonical(name).map_err(EditFailure::invalid)?;
         if is_terminator(new.name) {
             reject!("cannot create `{name}`; set the results of its region instead");

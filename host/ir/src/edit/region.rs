@@ -33,9 +33,7 @@ impl Function {
         if name == symbol::EMPTY {
             invalid!("missing region name");
         }
-        if self.symbols.get(name).is_none() {
-            invalid!("invalid region name: {name} is not a symbol");
-        }
+        self.live_symbol(name)?;
         if new.args.len() > MAX_LIST {
             invalid!("region has more than {MAX_LIST} arguments");
         }

@@ -35,9 +35,7 @@ impl Function {
     pub fn replace_symbols(&mut self, replacements: &[(SymbolId, Dim)]) -> Edit {
         let mut dims = FxHashMap::default();
         for &(symbol, dim) in replacements {
-            let Some(text) = self.symbols.get(symbol) else {
-                invalid!("unknown symbol {symbol}");
-            };
+            let text = self.live_symbol(symbol)?;
             if dims.insert(i64::from(symbol.0), dim).is_some() {
                 invalid!("duplicate replacement of symbol `{text}`");
             }

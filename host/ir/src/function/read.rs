@@ -101,6 +101,15 @@ impl Function {
         self.live(self.types.get(id.index()), |_| true, "type", id)
     }
 
+    /// Returns the text of a symbol.
+    ///
+    /// # Errors
+    /// If the symbol isn't in the module.
+    pub fn live_symbol(&self, id: SymbolId) -> Edit<&str> {
+        let unknown = || EditFailure::stale(format!("{id} is not a symbol of the module"));
+        self.symbols.get(id).ok_or_else(unknown)
+    }
+
     #[inline]
     fn live<'f, T>(
         &self,

@@ -13,13 +13,13 @@ fn unknown_ids_are_rejected() {
     let unknown = SymbolId(1 << 20);
     check_rejected(
         |f| f.create_op(&NewOp::new(unknown), Position::end(f.body())),
-        Status::INVALID,
-        expect!["invalid op name: sym1048576 is not a symbol"],
+        Status::STALE,
+        expect!["sym1048576 is not a symbol of the module"],
     );
     check_rejected(
         |f| f.set_attr(op(f, "onnx.Relu"), &NewAttr::new(unknown, AttrData::Int(1))),
-        Status::INVALID,
-        expect!["invalid attribute name: sym1048576 is not a symbol"],
+        Status::STALE,
+        expect!["sym1048576 is not a symbol of the module"],
     );
     check_rejected(
         |f| {
@@ -39,8 +39,8 @@ fn unknown_ids_are_rejected() {
     );
     check_rejected(
         |f| f.replace_symbols(&[(SymbolId(9999), passdock_abi::Dim::constant(1))]),
-        Status::INVALID,
-        expect!["unknown symbol sym9999"],
+        Status::STALE,
+        expect!["sym9999 is not a symbol of the module"],
     );
     check_rejected(
         |f| {

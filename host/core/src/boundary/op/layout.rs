@@ -91,6 +91,7 @@ impl OpCall<'_> {
         let OpQuery::Layouts(requested) = self.query else {
             return Err(no_layout_query());
         };
+        self.check_index(index, "operand", |record| record.operands.len)?;
         match requested.get(index as usize) {
             Some(&layout) if !layout.is_empty() => Ok(self.lent_text(layout)),
             _ => Err(EditFailure::not_found(

@@ -397,6 +397,7 @@ impl OpCall<'_> {
 
     pub(in crate::boundary) fn operand_dims(&mut self, index: u32) -> Edit<&[Dim]> {
         let op = self.op;
+        self.check_index(index, "operand", |record| record.operands.len)?;
         let dims = self.session.with(|state| {
             let value = state.function().operand(op, index as usize);
             if value.is_none() {

@@ -228,11 +228,8 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
     for &item in items {
         f.live_type(item)?;
     }
-    if desc.name.is_some() && f.symbols().get(desc.name).is_none() {
-        return Err(EditFailure::invalid(format!(
-            "unknown symbol {}",
-            desc.name
-        )));
+    if desc.name.is_some() {
+        f.live_symbol(desc.name)?;
     }
     if desc.dtype.0 > u32::from(u16::MAX) {
         return Err(EditFailure::unsupported(format!(
@@ -292,22 +289,19 @@ pub(in crate::boundary) unsafe fn add_type(f: &mut Function, desc: &abi::TypeDes
 pub(in crate::boundary) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
     let exprs = f.view().exprs.len;
     for dim in dims {
-        let is_valid = match dim.kind {
-            DimKind::UNKNOWN | DimKind::CONST => true,
-            DimKind::SYMBOL => {
-                let id = u32::try_from(dim.value).map(SymbolId);
-                id.is_ok_and(|id| f.symbols().get(id).is_some())
+        let id = u32::try_from(dim.value).unwrap_or(u32::MAX);
+        match dim.kind {
+            DimKind::UNKNOWN | DimKind::CONST => {}
+            DimKind::SYMBOL => f.live_symbol(SymbolId(id)).map(drop)?,
+            DimKind::EXPR if id < exprs => {}
+            DimKind::EXPR => {
+                let message = format!("there is no dim expression {} in this function", dim.value);
+                return Err(EditFailure::stale(message));
             }
-            DimKind::EXPR => u32::try_from(dim.value).is_ok_and(|id| id < exprs),
             DimKind(kind) => return Err(input::unknown("dim", kind)),
-        };
-        let denoted = dim.denotation.is_none() || f.symbols().get(dim.denotation).is_some();
-        if !is_valid || !denoted {
-            let message = format!(
-                "invalid dim of kind {} and value {} in this function",
-                dim.kind.0, dim.value
-            );
-            return Err(EditFailure::invalid(message));
+        }
+        if dim.denotation.is_some() {
+            f.live_symbol(dim.denotation)?;
         }
     }
     Ok(())
