@@ -30,7 +30,7 @@ compile "$root/runtime.c" -o "$root/bin/bcryptprimitives.dll" -ladvapi32
 cp examples/models/digits.onnx "$root/work"
 # Plugins that were built for ABI 1.0.
 cp tests/old-plugins/abi-1.0/*.dll "$root/old"
-cp tests/old-plugins/abi-1.0/model.ir "$root/work/old.ir"
+cp tests/old-plugins/abi-1.0/model.ir "$root/old"
 cd "$root/work"
 
 # Disables .NET and HTML, and uses the library next to the executable. Output goes to files, because wine's own
@@ -56,7 +56,7 @@ finds() { # DIRECTORY PASS…
 }
 finds ../plugins relax.transform.FoldConstant tir.transform.UnrollLoop {c,hello}.transform.FuseDoubleRelu
 finds ../old c.transform.FuseDoubleRelu cpp.transform.MergeTransposes
-in_wine run old.ir -o old.out.ir --plugin-dir ../old --passes c.transform.FuseDoubleRelu,cpp.transform.MergeTransposes
+in_wine run ../old/model.ir -o old.ir --plugin-dir ../old --passes c.transform.FuseDoubleRelu,cpp.transform.MergeTransposes
 # Files with the same length and time are distinguished.
 mkdir twins
 for twin in c d; do
