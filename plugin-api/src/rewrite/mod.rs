@@ -1,10 +1,11 @@
 //! Rewrite rules: patterns of ops and their replacements. [`Rules`] are declared with [`rules!`](crate::rules) or
 //! parsed from text; [`PassContext::rewrite`](crate::PassContext::rewrite) applies them.
 
-// `crate::language` parses rules; `rules.rs` has sets of them and the macro. `search.rs` matches a pattern,
-// `condition.rs` tests its conditions (`declared.rs`: with inferred instead of declared types), `rewriter.rs` creates
-// the replacement, and `driver.rs` repeats this until a fixed point; `locations.rs` then sets the locations. `find.rs`
-// only matches. Passes also use `region_results.rs` and `data/element.rs`.
+// `crate::language` parses rules; `rules.rs` has sets of them and the macro, whose syntax `syntax.rs` checks when it is
+// compiled. `search.rs` matches a pattern (`matching.rs`: the match), `condition.rs` tests its conditions
+// (`declared.rs`: with inferred instead of declared types), `rewriter.rs` creates the replacement, and `driver.rs`
+// repeats this until a fixed point; `locations.rs` then sets the locations. `find.rs` only matches. Passes also use
+// `region_results.rs` and `data/element.rs`.
 
 mod condition;
 mod declared;
