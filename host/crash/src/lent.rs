@@ -72,7 +72,7 @@ pub struct LentMemory {
 unsafe impl Send for LentMemory {}
 
 impl LentMemory {
-    /// Copies bytes to separate memory, aligned to a page.
+    /// Copies bytes to new pages.
     ///
     /// # Panics
     /// If the system can't provide the memory.

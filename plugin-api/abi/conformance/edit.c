@@ -21,6 +21,7 @@ static void check_creation(const suite *s, passdock_function_ref f) {
     passdock_op_id op = PASSDOCK_NONE, u_op = first_op(f);
     uint32_t count = f.view->op_count;
     const passdock_op *record;
+    passdock_range regions_of_op;
 
     operands[0] = x;
     operands[1] = PASSDOCK_NONE;
@@ -50,18 +51,19 @@ static void check_creation(const suite *s, passdock_function_ref f) {
     CHECK(501, record != NULL && record->name == desc.name && record->parent == f.view->body);
     if (record == NULL) return;
     CHECK(501, f.view->op_count == count + 1 && record->next == last_op(f) && record->prev == u_op);
+    regions_of_op = record->regions;
     CHECK(501, record->operands.len == 3 && passdock_operand(f.view, op, 1) == PASSDOCK_NONE);
     CHECK(501, passdock_operand(f.view, op, 0) == x && passdock_operand(f.view, op, 2) == u);
     CHECK(501, record->results.len == 2 && value_of(f, passdock_result(f.view, op, 0))->type_id == types[0]);
     CHECK(501, passdock_type_of(f.view, passdock_result(f.view, op, 1))->kind == PASSDOCK_TYPE_UNKNOWN);
     CHECK(502, record->regions.len == 2 && passdock_get_attr(f.view, op, attr.name) != NULL);
-    CHECK(502, passdock_get_region(f.view, passdock_id_at(f.view, record->regions, 1))->args.len == 1);
+    at.region = passdock_id_at(f.view, regions_of_op, 1);
+    CHECK(502, passdock_get_region(f.view, at.region)->args.len == 1);
     /* An operand has to be visible at the position: defined before it, in the region or around it. */
     desc.attr_count = desc.region_count = 0;
     at.before = u_op;
     CHECK(503, api->create_op(f.handle, &desc, &at, &op) == REJECTED);
     at.before = PASSDOCK_NONE;
-    at.region = passdock_id_at(f.view, record->regions, 1);
     operands[2] = passdock_id_at(f.view, passdock_get_region(f.view, at.region)->args, 0);
     CHECK(503, api->create_op(f.handle, &desc, &at, &op) == PASSDOCK_OK && op_of(f, op)->parent == at.region);
     at.region = f.view->body;
@@ -379,6 +381,17 @@ static void check_symbols_of_dims(const suite *s, passdock_function_ref f) {
     CHECK(522, dim.kind == PASSDOCK_DIM_CONST && dim.value == 5);
 }
 
+/* Freezes the parameter of module.ir that has a default. */
+static void check_freezing(const suite *s) {
+    passdock_value_id d = param(s->main, 2);
+    const passdock_value *value;
+    CHECK(516, s->host->functions->freeze_args(s->main.handle, &d, 1) == PASSDOCK_OK);
+    value = value_of(s->main, d);
+    CHECK(516, value != NULL && (value->flags & PASSDOCK_VALUE_KIND) == PASSDOCK_VALUE_CONST);
+    CHECK(516, value != NULL && value->name == symbol(s, "d") && value->use_count == 1);
+    CHECK(516, param(s->main, 2) == PASSDOCK_NONE);
+}
+
 void check_values(const suite *s) {
     static void (*const parts[])(const suite *, passdock_function_ref) = {
         check_types_and_names, check_interface, check_domains_and_locations,
@@ -390,4 +403,6 @@ void check_values(const suite *s) {
         check_view(s, f.view);
         remove_scratch(s, f);
     }
+    check_freezing(s);
+    check_view(s, s->main.view);
 }

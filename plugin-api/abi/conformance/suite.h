@@ -17,6 +17,8 @@ typedef struct suite {
 void report_check(int rule, int holds, const char *condition, const char *file, int line);
 /* Reports something that happened, for rules about the whole run: "put", "drop", "create", "destroy" with a number. */
 void report_event(const char *event, int number);
+/* Whether the pass `All` runs. Otherwise the definitions and the passes that fail do nothing. */
+extern int suite_is_running;
 /* Each function of the plugin calls this first: the host has to be the one that loaded the plugin. */
 void entered_from(const passdock_host *host);
 void attached_to(const passdock_host *host, const passdock_attach *attach);

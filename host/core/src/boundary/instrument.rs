@@ -159,6 +159,7 @@ impl Instance {
             &abi::PassInfo,
         ) -> Status,
     ) -> CallbackOutcome {
+        let _outer = lending::put_aside();
         self.functions.clear();
         self.functions.extend(pass.module.functions().map(entry));
         let session = ModuleSession::reading(pass.module, &self.functions, 0);
@@ -262,6 +263,7 @@ fn call_with_context(
     module: *const ModuleSession<'_>,
     call: impl FnOnce(*mut abi::Context) -> Status,
 ) -> CallbackOutcome {
+    let _outer = lending::put_aside();
     let context = ContextSession::new(frame, options);
     let status = {
         let _entered = context.enter(ptr::null(), module);

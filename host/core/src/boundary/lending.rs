@@ -36,16 +36,26 @@ pub fn lend() {
 }
 
 /// Takes the violations of calls into plugins on this thread. Those that crash the process aren't among them.
-pub(super) fn take_violations() -> Vec<Violation> {
+fn take_violations() -> Vec<Violation> {
     let this = thread::current().id();
     let mut all = util::lock(&VIOLATIONS);
     all.extract_if(.., |(by, _)| by.is_none_or(|by| by == this))
         .collect()
 }
 
-/// Records violations that were taken.
-pub(super) fn put_back(violations: Vec<Violation>) {
-    util::lock(&VIOLATIONS).extend(violations);
+/// The violations of the calls around a call into a plugin, which aren't taken during the call.
+pub(super) struct OuterViolations(Vec<Violation>);
+
+/// Puts the violations so far aside until the result is dropped, if the process lends.
+#[inline]
+pub(super) fn put_aside() -> Option<OuterViolations> {
+    is_on().then(|| OuterViolations(take_violations()))
+}
+
+impl Drop for OuterViolations {
+    fn drop(&mut self) {
+        util::lock(&VIOLATIONS).append(&mut self.0);
+    }
 }
 
 /// Takes the violations of calls into plugins on this thread, as a message.

@@ -68,9 +68,13 @@ const TABLE: abi::Host = abi::Host {
 
 /// Returns the host's table, which every plugin gets.
 pub fn host() -> HostTable {
-    table::analysis::set_host(&HOST.0);
     // SAFETY: the table is a constant.
-    unsafe { HostTable::new(&HOST.0) }
+    shared(unsafe { HostTable::new(&HOST.0) })
+}
+
+fn shared(host: HostTable) -> HostTable {
+    table::analysis::set_host(host);
+    host
 }
 
 /// Returns the oldest host on which a plugin that requires this minor version of the ABI has to work. It has no
@@ -80,7 +84,7 @@ pub fn host() -> HostTable {
 /// `struct_size`.
 pub fn older_host(minor: u32) -> Option<HostTable> {
     // SAFETY: the table is a constant.
-    (minor == abi::ABI.minor).then(|| unsafe { HostTable::new(&OLDEST.0) })
+    (minor == abi::ABI.minor).then(|| shared(unsafe { HostTable::new(&OLDEST.0) }))
 }
 
 /// The version of the loop level, which `LOOPS_EXTENSION` also names.

@@ -85,7 +85,7 @@ pub(super) fn call(info: &OpInfo, random: &mut Rng) -> Option<String> {
     let graphs = info.attributes.iter().flatten();
     let graphs = graphs.filter(|attr| attr.kind == GRAPH && attr.required);
     let regions: String = graphs
-        .map(|attr| region(&attr.name, &names, random))
+        .map(|attr| region(attr.name, &names, random))
         .collect();
     let (params, names) = (params.join(", "), names.join(", "));
     Some(format!(

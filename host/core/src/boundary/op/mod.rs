@@ -109,7 +109,7 @@ impl<'c> OpCall<'c> {
         let before = self
             .session
             .with(|state| Ok(state.set_access(Access::Read)))?;
-        let outer = lending::is_on().then(lending::take_violations);
+        let _outer = lending::put_aside();
         self.session.begin_loan(true);
         let reference = self.session.reference();
         let lent = lending::is_on().then(|| LentHandle::new(self));
@@ -138,15 +138,12 @@ impl<'c> OpCall<'c> {
             }
             Ok(())
         })?;
-        if let Some(outer) = outer {
-            let violation = lending::take_message();
-            lending::put_back(outer);
-            if let Some(violation) = violation {
-                let message = format!("the definition of `{name}` {violation}");
-                return Err(EditFailure::rejected(message));
-            }
+        match lending::take_message() {
+            None => Ok(status),
+            Some(violation) => Err(EditFailure::rejected(format!(
+                "the definition of `{name}` {violation}"
+            ))),
         }
-        Ok(status)
     }
 
     /// Takes back what was lent to the definition.

@@ -11,6 +11,7 @@ use passdock_diagnostic::Diagnostic;
 use super::ContextSession;
 use super::context::CallFailure;
 use super::frame::Frame;
+use crate::boundary::lending;
 use crate::config::ConfigValue;
 use crate::error::PassError;
 use crate::util;
@@ -74,6 +75,7 @@ impl Drop for List {
 
 /// Calls a plugin's destructor with a context, and returns the failure that it reported.
 pub(in crate::boundary) fn free(call: impl FnOnce(*mut abi::Context)) -> Option<CallFailure> {
+    let _outer = lending::put_aside();
     let options = ConfigValue::default();
     let context = ContextSession::new(&Nothing, &options);
     {

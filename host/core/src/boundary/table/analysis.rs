@@ -8,15 +8,14 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use passdock_abi as abi;
 use passdock_abi::{Column, DropAnalysis, Status, Str};
 use passdock_crash::{CallKind, Callee};
 use passdock_diagnostic::suggest;
 use passdock_ir::{CacheKey, Edit, EditFailure};
-use passdock_loader::OpDefs;
+use passdock_loader::{HostTable, OpDefs};
 
 use crate::analyses::{self, Operators, SharedNames};
 use crate::boundary::session::context::CallFailure;
@@ -28,11 +27,11 @@ use crate::error::{ErrorKind, PassError};
 const MAX_ANALYSES: usize = 4096;
 
 /// The host's table, the argument of destructors. They run after the call that cached the data.
-static HOST: AtomicPtr<abi::Host> = AtomicPtr::new(ptr::null_mut());
+static HOST: OnceLock<HostTable> = OnceLock::new();
 
-/// Sets the host's table, before any plugin has it.
-pub(in crate::boundary) fn set_host(host: &'static abi::Host) {
-    HOST.store(ptr::from_ref(host).cast_mut(), Ordering::Relaxed);
+/// Sets the host's table, before any plugin has it. Later calls have no effect: a process has one host.
+pub(in crate::boundary) fn set_host(host: HostTable) {
+    _ = HOST.set(host);
 }
 
 /// The result of a plugin's analysis.
@@ -97,10 +96,9 @@ impl Drop for Foreign {
             let pass = cached_by.map_or("", |cached_by| &cached_by.pass);
             let plugin = cached_by.and_then(|cached_by| cached_by.plugin.as_deref());
             let entered = cached_by.map(|_| Callee::new(CallKind::Pass, pass, plugin).enter());
+            let host = HOST.get().map_or(ptr::null(), |host| host.get());
             // SAFETY: the plugin's destructor and data, called once. Libraries aren't unloaded.
-            let failure = ending::free(|context| unsafe {
-                drop(HOST.load(Ordering::Relaxed), context, self.data)
-            });
+            let failure = ending::free(|context| unsafe { drop(host, context, self.data) });
             if let Some(entered) = entered {
                 entered.leave();
             }
