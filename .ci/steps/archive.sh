@@ -1,6 +1,16 @@
-# Builds the release archive and tests it, unpacked outside of the checkout. `archive.sh dist` makes an optimized build
-# and writes target/distrib/passdock-VERSION-SYSTEM.tar.gz; `archive.sh` uses the build of the tests.
+# Builds the release archive and an archive of only the headers, and tests both, unpacked outside of the checkout.
+# `archive.sh dist` makes an optimized build and writes passdock-VERSION-SYSTEM.tar.gz and passdock-headers-ABI.tar.gz in
+# target/distrib; `archive.sh` uses the build of the tests.
 . .ci/steps/tree.sh
+need make
+need cc
+need pkg-config
+# Packs a directory, reproducibly: without owners and times.
+pack() { # DIRECTORY
+  tar -C "$place" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c "$1" | gzip -n $level >"$place/$1.new"
+  mv "$place/$1.new" "$place/$1.tar.gz"
+}
+
 name=passdock-$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)-$(rustc -vV | sed -n 's/^host: //p')
 if [ "${1:-}" = dist ]; then
   build_to_give -- "${given[@]}"
@@ -12,10 +22,11 @@ else
 fi
 lay_out "$given_built" "$(fresh "$place/$name")"
 cp .ci/archive.md "$place/$name/README.md"
-# Reproducible: without owners and times.
-tar -C "$place" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c "$name" |
-  gzip -n $level >"$place/$name.new"
-mv "$place/$name.new" "$place/$name.tar.gz"
+pack "$name"
+headers=passdock-headers-$(PKG_CONFIG_PATH=${include%include}share/pkgconfig pkg-config --modversion passdock)
+lay_out_headers "$(fresh "$place/$headers")"
+cp LICENSE-APACHE LICENSE-MIT plugin-api/abi/README.md "$place/$headers"
+pack "$headers"
 
 elsewhere=$(fresh "$place/else where")
 tar -C "$elsewhere" -xf "$place/$name.tar.gz"
@@ -40,8 +51,14 @@ prints lib/passdock/plugins exits 3 alone/passdock run "$model" -o alone.onnx
   cd "$root"
   grep '^passdock ' README.md | sed 's/ #.*//' | while read -r line; do PATH=$root/bin:$PATH bash -c "$line"; done
 )
-cc -fsyntax-only -x c "$root/include/passdock.h"
 cc -fsyntax-only -x c++ "$root/include/passdock.hpp"
+# A plugin is built from the archive of headers alone.
+"$command" plugin new --c acme
+tar -C "$(fresh acme/vendor/passdock)" --strip-components 1 -xf "$place/$headers.tar.gz"
+make -C acme PASSDOCK="$command" test
+PKG_CONFIG_PATH=acme/vendor/passdock/share/pkgconfig pkg-config --cflags passdock |
+  xargs cc -shared -fPIC acme/src/acme.c -o acme.so
+"$command" inspect acme.so
 
 # Links in documents lead to files in the archive.
 find "$root" -name '*.md' | while IFS= read -r file; do

@@ -2,7 +2,8 @@
 model=examples/models/digits.onnx
 
 compile() { # SOURCE NAME
-  "$compiler" -x "$language" "-std=$standard" -O2 -shared -fPIC -I $include "${warnings[@]}" "$1" -o "$work/lib$2.so"
+  "$compiler" -x "$language" "-std=$standard" -O2 -shared -fPIC -I $include -I "${1%/*}" "${warnings[@]}" "$1" \
+    -o "$work/lib$2.so"
 }
 
 for name in "$@"; do need "${name%%:*}"; done
@@ -49,6 +50,7 @@ done
 
 # An error in rules fails the pass and names the line.
 sed 's/where float(%x)/where flaot(%x)/' examples/c-rules/c_rules.c >"$work/wrong.c"
+cp examples/c-rules/plugin.toml "$work"
 compile "$work/wrong.c" wrong
 prints 'unknown condition `flaot`' exits 1 "$passdock" run examples/c-rules/before.ir -o - \
   --plugin "$work/libwrong.so" --passes crules.transform.Simplify

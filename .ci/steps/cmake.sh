@@ -27,13 +27,18 @@ prints "found: 1;1;0;0" "$cmake" -S "$work" -B "$work/versions"
 for language in c cpp; do
   "$passdock" plugin new --$language "$work/new-$language"
   cd "$work/new-$language"
-  "$cmake" -B build -DCMAKE_C_FLAGS="${warnings[*]}" -DCMAKE_CXX_FLAGS="${warnings[*]}"
+  "$cmake" -B build -DCMAKE_C_FLAGS="${warnings[*]}" -DCMAKE_CXX_FLAGS="${warnings[*]}" -DPASSDOCK_PROGRAM="$passdock"
   "$cmake" --build build
   # None of the header's functions is visible.
   visible=$(nm --defined-only --dynamic --format=just-symbols build/libnew_$language.so | grep passdock | xargs)
   [ "$visible" = "$symbols" ] || fail "visible: $visible"
   # The library is up to date, so make doesn't build it again.
-  make --old-file=Makefile --old-file=src/new_$language.$language test check
+  make --old-file=Makefile --old-file=src/plugin.toml --old-file=src/new_$language.$language test check
+
+  # A manifest without the pass of the code fails the build.
+  sed -i s/FuseDoubleRelu/FuseRelus/ src/plugin.toml
+  for build in make "$cmake --build build"; do prints "missing pass \`new_$language.transform.FuseRelus\`" exits 2 $build; done
+  sed -i s/FuseRelus/FuseDoubleRelu/ src/plugin.toml
 
   compiler=x86_64-w64-mingw32-g++ make_name=CXX cmake_name=CXX
   [ $language = cpp ] || compiler=x86_64-w64-mingw32-gcc make_name=CC cmake_name=C

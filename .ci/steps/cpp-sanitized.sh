@@ -5,7 +5,7 @@ need g++
 work=$(fresh "$TARGET/cpp/sanitized")
 mkdir "$work/throws" "$work/everything"
 compile() { # SOURCE OUTPUT FLAGS…
-  g++ -std=c++17 -I $include "${warnings[@]}" -g -fsanitize=address,undefined -fno-sanitize-recover=all "${@:3}" \
+  g++ -std=c++17 -I $include -I tests/plugins/cpp "${warnings[@]}" -g -fsanitize=address,undefined -fno-sanitize-recover=all "${@:3}" \
     "tests/plugins/cpp/$1.cpp" -o "$work/$2"
 }
 compile hosts hosts

@@ -17,7 +17,7 @@ exception:error[pass-panicked]: the pass panicked: basic_string
 number:panicked: exception of a type other than std::exception
 rejection:is used by op8 (return); replace the uses first
 type:error[pass-failed]: invalid value for `what`: expected an integer
-unknown:unknown option `waht`; declare it in PASSDOCK_PLUGIN
+unknown:unknown option `waht`; declare it in the manifest
 stopped:error[throws::said]: It was said before.
 TEXT
   for said in "error[pass-failed]: The function isn't liked." "function @main, op0 (onnx.Relu)"; do

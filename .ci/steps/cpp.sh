@@ -5,7 +5,8 @@ need "$compiler"
 work=$(fresh "$TARGET/cpp/$compiler")
 compile() { # SOURCE NAME FLAGS…
   mkdir -p "$work/$2"
-  "$compiler" -std=c++17 -O2 -shared -fPIC -I $include "${warnings[@]}" "${@:3}" "$1" -o "$work/$2/lib$2.so"
+  "$compiler" -std=c++17 -O2 -shared -fPIC -I $include -I "${1%/*}" "${warnings[@]}" "${@:3}" "$1" \
+    -o "$work/$2/lib$2.so"
 }
 
 # The header compiles alone, and all of it compiles without warnings when used. The example and the throwing plugin are
@@ -66,7 +67,7 @@ else
   sed "s|#include \"passdock.hpp\"|$headers#include \"passdock/cpp/macros.hpp\"\nimport passdock;|" \
     tests/plugins/cpp/everything.cpp >"$work/imports.cpp"
   "${module[@]}" --precompile $include/passdock.cppm -o "$work/passdock.pcm"
-  "${module[@]}" -fmodule-file=passdock="$work/passdock.pcm" -shared "$work/imports.cpp" "$work/passdock.pcm" \
+  "${module[@]}" -I tests/plugins/cpp -fmodule-file=passdock="$work/passdock.pcm" -shared "$work/imports.cpp" "$work/passdock.pcm" \
     -o "$work/libimports.so"
   for pass in Function Module; do
     "$passdock" run tests/plugins/cpp/everything.ir --plugin "$work/libimports.so" --passes everything.transform.$pass

@@ -58,7 +58,8 @@ if [ "$1" = valgrind ]; then
     checked() { valgrind --quiet --error-exitcode=99 --trace-children=yes "$command" "$@"; }
     checked run examples/c-op/before.ir -o - --passes FoldConstant,CanonicalizeBindings,DeadCodeElimination
     # A C pass and a C instrument, built with the header of the plugins' age.
-    gcc -std=c11 -O1 -g -shared -fPIC -I "$(include_of $plugins)" examples/c-pass/c_pass.c -o "$place/c/libc_pass.so"
+    gcc -std=c11 -O1 -g -shared -fPIC -I "$(include_of $plugins)" -I examples/c-pass examples/c-pass/c_pass.c \
+      -o "$place/c/libc_pass.so"
     checked run examples/models/digits.onnx --plugin-dir "$place/c" --passes c.transform.FuseDoubleRelu \
       --instrument c.counter
     # A pass in safe Rust that keeps borrowed data while it calls a definition.
@@ -108,7 +109,7 @@ future_gcc -DPASSDOCK_TARGET_MINOR=1
 ! future_gcc 2>"$unknown/errors" || fail "a plugin for 1.0 can read what 1.1 added"
 grep -q "has no member named .future" "$unknown/errors" || fail "$(cat "$unknown/errors")"
 # The future structs have an additional field, which the plugin's initializers lack.
-gcc -std=c11 -DPASSDOCK_TARGET_MINOR=1 -shared -fPIC -I "$(include_of future)" "${warnings[@]}" -Wno-missing-field-initializers \
+gcc -std=c11 -DPASSDOCK_TARGET_MINOR=1 -DPASSDOCK_MIN_HOST_MINOR=0 -shared -fPIC -I "$(include_of future)" "${warnings[@]}" -Wno-missing-field-initializers \
   tests/plugins/future/future.c -o "$unknown/libfuture.so"
 cat >"$unknown/model.ir" <<'IR'
 module {
@@ -154,3 +155,43 @@ for pair in "today future" "future today"; do
   pair $pair
   prints_file "$unknown/expected.ir" "$command" "${simplify[@]}"
 done
+
+# The matrix in docs/abi.md: the files that were kept for 1.0 and plugins of the future, in both hosts. The future's
+# plugins require nothing new, so they load in today's host, too.
+newer=$(fresh "$ages/newer")
+header=$(include_of future)
+gcc -std=c11 -O2 -shared -fPIC -I "$header" examples/c-op/c_op.c -o "$newer/c_op-gcc.so"
+g++ -std=c++17 -O2 -shared -fPIC -I "$header" examples/cpp-pass/cpp_pass.cpp -o "$newer/cpp_pass-g++.so"
+cp "$(built_of future)/deps/libpassdock_sdk_passes.so" "$newer/sdk_passes-rustc.so"
+passes_of() { "$command" inspect "$1" --json | python3 -c '
+import json, sys
+names = [one["name"] for one in json.load(sys.stdin)["passes"] if one["kind"] == "function" and not one["name"].startswith("sdk.")]
+print(",".join([*names, "sdk.transform.SlicesStay"] if "sdk_passes" in sys.argv[1] else [*names, "InferType", "FoldConstant"]))' "$1"; }
+{
+  echo "| plugin | built for | host 1.0 | host of the future |"
+  echo "|---|---|---|---|"
+  for file in tests/old-plugins/abi-1.0/*.so "$newer"/*.so; do
+    age=1.0
+    [[ $file == tests/* ]] || age="the future"
+    cells=
+    for host in today future; do
+      pair $host $host
+      result=runs
+      "$command" run tests/old-plugins/abi-1.0/model.ir -o - --plugin "$file" --passes "$(passes_of "$file")" \
+        >/dev/null 2>"$unknown/errors" || result="fails: $(head -1 "$unknown/errors")"
+      cells+=" $result |"
+    done
+    echo "| \`${file##*/}\` | $age |$cells"
+  done
+} >"$ages/matrix.md"
+python3 - "$ages/matrix.md" docs/abi.md "${UPDATE_EXPECT:-}" <<'PYTHON'
+import re, sys
+from pathlib import Path
+matrix, page = Path(sys.argv[1]).read_text(), Path(sys.argv[2])
+text = page.read_text()
+new = re.sub(r"(?<=<!-- matrix -->\n).*?(?=<!-- end -->)", lambda _: matrix, text, flags=re.S)
+if new != text and sys.argv[3]:
+    page.write_text(new)
+elif new != text:
+    sys.exit(f"the matrix in {page} differs; `UPDATE_EXPECT=1 cargo xtask deep future` writes it:\n{matrix}")
+PYTHON

@@ -5,6 +5,7 @@ each guide gets a directory in it.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,29 +13,37 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python" / "tests"))
 
-from guide import read, shown  # noqa: E402
+from guide import read, shown, write_file  # noqa: E402
 
 HOME = Path(sys.argv[1]).resolve()
+# Programs that a guide needs and that may be missing. `cargo xtask deep` runs these guides, too.
+NEEDS = {"debug-a-plugin": ("gdb", "lldb", "perf", "valgrind")}
+# Variables that name the user's own plugins.
+PLUGIN_VARIABLES = ("CONDA_PREFIX", "PASSDOCK_PLUGIN_PATH", "VIRTUAL_ENV")
 # The path of the SDK in a guide's manifest, and the actual path.
 SDK = ('path = "../passdock/plugin-api"', f'path = "{ROOT / "plugin-api"}"')
 
 
 def follow(steps, directory):
     """Runs commands in a shell and returns their output and exit statuses."""
-    for manifest in directory.rglob("Cargo.toml"):
-        # The directory is inside this workspace, which the crate isn't a member of.
-        manifest.write_text(manifest.read_text().replace(*SDK) + "\n[workspace]\n")
-    environment = {name: value for name, value in os.environ.items() if name != "PASSDOCK_PLUGIN_PATH"} | {
+    environment = {name: value for name, value in os.environ.items() if name not in PLUGIN_VARIABLES} | {
         "PATH": f"{HOME / 'bin'}:{os.environ['PATH']}",
-        "PASSDOCK": str(HOME / "bin/passdock"),
         "CARGO_TARGET_DIR": "target",
         "CARGO_NET_OFFLINE": "true",
         "CARGO_TERM_QUIET": "true",
         "NO_COLOR": "1",
         "COLUMNS": "120",
+        "XDG_DATA_HOME": f"{directory}/.local/share",
     }
     printed = []
     for step in steps:
+        if "file" in step:
+            if step["file"].endswith("Cargo.toml"):
+                # The directory is inside this workspace, which the crate isn't a member of.
+                step["text"] = step["text"].replace(*SDK) + "\n[workspace]\n"
+            write_file(step, directory)
+            printed.append(([], 0))
+            continue
         # Guides assume a checkout next to the reader's directory.
         command = step["command"].replace("../passdock/", f"{ROOT}/")
         done = subprocess.run(
@@ -57,6 +66,10 @@ def main():
         sys.exit(f"no guide's name contains `{word}`")
     wrong = []
     for guide in guides:
+        missing = [program for program in NEEDS.get(guide.stem, ()) if shutil.which(program) is None]
+        if missing:
+            print(f"{guide.relative_to(ROOT)}: skipped, no {', '.join(missing)}")
+            continue
         print(guide.relative_to(ROOT), flush=True)
         directory = HOME / guide.stem
         directory.mkdir()

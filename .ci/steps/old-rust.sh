@@ -43,7 +43,7 @@ tree=$(fresh "$TARGET/sdk")
 # The old cargo can't read the format of current lock files.
 put() { # DIRECTORY, its files on standard input
   mkdir -p "$tree/$1"
-  grep -vx '\.cargo_vcs_info\.json\|Cargo\.lock\|Cargo\.toml\.orig' | tar -C "$1" -cT - | tar -C "$tree/$1" -x
+  grep -vx '\.cargo_vcs_info\.json\|Cargo\.lock\|Cargo\.toml\.orig' | tar -C "$1" -chT - | tar -C "$tree/$1" -x
 }
 members=(plugin-api/abi plugin-api tests/plugins/sdk)
 vendors=(examples/{hello-pass,custom-instrument,custom-op,npu-partition})
@@ -57,6 +57,9 @@ quoted() { printf '"%s", ' "$@"; }
 # A workspace, so that cargo doesn't find this project's.
 printf '[workspace]\nmembers = [%s]\nexclude = [%s]\n' "$(quoted "${members[@]}")" "$(quoted "${vendors[@]}")" \
   >"$tree/Cargo.toml"
+
+# `old-rust.sh toolchain`: only the compiler and the tree.
+[ "${1:-}" != toolchain ] || return 0
 
 for dir in . "${vendors[@]}"; do (cd "$tree/$dir" && "${old[@]}" test --offline); done
 new=$(fresh "$TARGET/new-plugins/old")

@@ -16,15 +16,21 @@ build_to_give() {
   given_built=$CARGO_TARGET_DIR/$system/${profile/#dev/debug}
 }
 
+# Copies the headers for plugins in C and C++, with their files for CMake and pkg-config.
+lay_out_headers() { # ROOT
+  mkdir -p "$1"/{include,share}
+  cp -r $include/. "$1/include"
+  cp -r plugin-api/abi/share/. "$1/share"
+}
+
 # Creates the tree from a build: `lay_out BUILT ROOT`.
 lay_out() {
   local built=$1 root=$2 doc=$2/share/doc/passdock examples=$2/share/passdock/examples
-  mkdir -p "$root"/{bin,lib/passdock/plugins,include} "$doc" "$examples"/{models,rules} "$root/share/man/man1" \
+  lay_out_headers "$root"
+  mkdir -p "$root"/{bin,lib/passdock/plugins} "$doc" "$examples"/{models,rules} "$root/share/man/man1" \
     "$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
   cp "$built/passdock" "$root/bin"
   cp "$built"/libpassdock_{onnx_ops,relax,tir}.so "$root/lib/passdock/plugins"
-  cp -r $include/. "$root/include"
-  cp -r plugin-api/abi/share/. "$root/share"
   cp LICENSE-APACHE LICENSE-MIT "$doc"
   cp examples/models/digits.onnx examples/models/digits_inputs.npy "$examples/models"
   cp examples/rules/erf_gelu.rules "$examples/rules"

@@ -5,7 +5,7 @@ need $gcc gcc-mingw-w64-x86-64
 # Debian's wine64 is only in PATH if the 32-bit one is installed, too.
 wine=$(command -v wine64 || command -v /usr/lib/wine/wine64 || command -v wine) || skip "no wine (Debian: wine64)"
 root=$(fresh "$TARGET/wine")
-mkdir "$root"/{bin,plugins,failing,work}
+mkdir "$root"/{bin,plugins,old,failing,work}
 
 packages=(--package passdock-cli --package passdock-onnx-ops --package passdock-relax --package passdock-tir)
 cargo build "${packages[@]}"
@@ -17,7 +17,7 @@ cp "$out/examples/passdock_misbehaving.dll" "$root/failing"
 (cd examples/hello-pass && cargo build --offline --target $windows --target-dir "$TARGET/vendor")
 cp "$TARGET/vendor/$windows/debug/hello_pass.dll" "$root/plugins"
 compile() { $gcc -std=c11 -O2 -shared -Wall -Wextra -Werror -I $include "$@"; }
-compile examples/c-pass/c_pass.c -o "$root/plugins/c_pass.dll"
+compile -I examples/c-pass examples/c-pass/c_pass.c -o "$root/plugins/c_pass.dll"
 # A Windows library that Rust's standard library needs and older versions of wine lack. It is next to the executable,
 # like libraries of a runtime, and isn't a plugin.
 cat >"$root/runtime.c" <<'C'
@@ -28,6 +28,9 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T count)
 C
 compile "$root/runtime.c" -o "$root/bin/bcryptprimitives.dll" -ladvapi32
 cp examples/models/digits.onnx "$root/work"
+# Plugins that were built for ABI 1.0.
+cp tests/old-plugins/abi-1.0/*.dll "$root/old"
+cp tests/old-plugins/abi-1.0/model.ir "$root/old"
 cd "$root/work"
 
 # Disables .NET and HTML, and uses the library next to the executable. Output goes to files, because wine's own
@@ -52,6 +55,8 @@ finds() { # DIRECTORY PASS…
     quietly list --json --plugin-dir "$1"
 }
 finds ../plugins relax.transform.FoldConstant tir.transform.UnrollLoop {c,hello}.transform.FuseDoubleRelu
+finds ../old c.transform.FuseDoubleRelu cpp.transform.MergeTransposes
+in_wine run ../old/model.ir -o old.ir --plugin-dir ../old --passes c.transform.FuseDoubleRelu,cpp.transform.MergeTransposes
 # Files with the same length and time are distinguished.
 mkdir twins
 for twin in c d; do
@@ -61,12 +66,12 @@ done
 touch twins/*
 touch -r twins/c_pass.dll twins/d_pass.dll
 finds twins {c,d}.transform.FuseDoubleRelu
-for said in contract c.transform.FuseDoubleRelu c.counter; do prints $said in_wine inspect ../plugins/c_pass.dll; done
+for text in c.transform.FuseDoubleRelu c.counter; do prints $text in_wine inspect ../plugins/c_pass.dll; done
 
 echo "plugins in Rust and in C run"
 for vendor in c hello; do
   prints_json 'r["passes"][0]["status"] == "changed" and r["instruments"][0]["text"] == "2 passes ran, 0 were vetoed"' \
-    quietly run digits.onnx --json --jobs 2 --instrument c.counter --plugin-dir ../plugins \
+    in_wine run digits.onnx --json --jobs 2 --instrument c.counter --plugin-dir ../plugins \
     --passes $vendor.transform.FuseDoubleRelu
 done
 

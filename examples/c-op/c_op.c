@@ -99,7 +99,7 @@ static passdock_status evaluate(const passdock_host *host, void *state, passdock
 }
 
 /* The manifest, which the host reads without loading the plugin. */
-PASSDOCK_MANIFEST("acme", "0.1.0", PASSDOCK_OP("acme.ScaledAdd", 1));
+PASSDOCK_MANIFEST("plugin.toml");
 
 static const passdock_attr_entry attrs[] = {
     {.name = PASSDOCK_STR("scale"),

@@ -115,16 +115,7 @@ static passdock_status counter_report(const passdock_host *host, void *instance,
 }
 
 /* The manifest, which the host reads without loading the plugin. */
-PASSDOCK_MANIFEST("c", "0.1.0",
-                  PASSDOCK_LICENSE("Apache-2.0 OR MIT")
-                  PASSDOCK_PASS("c.transform.FuseDoubleRelu", "function", 1,
-                                "summary = \"Replaces `Relu(Relu(x))` with `Relu(x)`.\"\n"
-                                "phase = \"simplify\"\n")
-                      PASSDOCK_INSTRUMENT("c.counter",
-                                          "summary = \"Counts the passes that ran.\"\n"
-                                          "[[instrument.option]]\n"
-                                          "name = \"limit\"\ntype = \"int\"\ndefault = 0\n"
-                                          "doc = \"Number of passes after which all others are vetoed; 0: none.\"\n"));
+PASSDOCK_MANIFEST("plugin.toml");
 
 static const passdock_pass_entry passes[] = {
     {.name = PASSDOCK_STR("c.transform.FuseDoubleRelu"),

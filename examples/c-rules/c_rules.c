@@ -25,12 +25,7 @@ static passdock_status simplify(const passdock_host *host, void *state, passdock
     return passdock_fail(host, context, PASSDOCK_NONE, host->functions->last_error(function->handle));
 }
 
-/* The rules need types, which the required pass infers. */
-PASSDOCK_MANIFEST("crules", "0.1.0",
-                  PASSDOCK_PASS("crules.transform.Simplify", "function", 0,
-                                "summary = \"Rewrites by rules.\"\n"
-                                "required = [\"relax.transform.InferType\"]\n"
-                                "thread_safe = true\n"));
+PASSDOCK_MANIFEST("plugin.toml");
 
 static const passdock_pass_entry passes[] = {
     {.name = PASSDOCK_STR("crules.transform.Simplify"),

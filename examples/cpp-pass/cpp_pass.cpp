@@ -80,10 +80,9 @@ class removed_ops final : public passdock::instrument {
 
 } // namespace
 
-PASSDOCK_PLUGIN("cpp", "0.1.0",
-    (function_pass, merge_transposes, "cpp.transform.MergeTransposes", 1,
-     "summary = \"Merges two Transposes into one.\"\nthread_safe = true\nphase = \"simplify\"\n"
-     "[[pass.option]]\nname = \"limit\"\ntype = \"int\"\ndefault = 0\ndoc = \"Maximum per function; 0: no limit.\"\n")
-    (config, "cpp.Transpose",
-     PASSDOCK_CONFIG_FIELD("keep_identity", "bool", "false", "doc = \"Keeps merged Transposes with no effect.\"\n"))
-    (instrument, removed_ops, "cpp.removed-ops", "summary = \"Counts the ops that passes remove.\"\n"));
+PASSDOCK_MANIFEST("plugin.toml");
+
+PASSDOCK_PLUGIN(plugin) {
+    plugin.function_pass("cpp.transform.MergeTransposes", merge_transposes);
+    plugin.instrument<removed_ops>("cpp.removed-ops");
+}

@@ -20,8 +20,7 @@ use crate::op::OpCall;
 use crate::pass::PassContext;
 
 impl Function {
-    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
-    /// belongs to the host and is valid until the next call on the handle.
+    /// Returns the error message of the last call on this handle that failed.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().functions.last_error {
             Some(host_fn) => unsafe { text(host_fn(self.raw.handle)) },
@@ -144,8 +143,8 @@ impl Function {
         self.done(status, "replace_uses", None)
     }
 
-    /// Sets an attribute of an op, or of the function if `op` is NONE. The host copies the value. Returns REJECTED
-    /// for a `return` or `yield`, which have no attributes.
+    /// Sets an attribute of an op, or of the function if `op` is NONE. Returns REJECTED for a `return` or `yield`,
+    /// which have no attributes.
     pub(crate) fn raw_set_attr(
         &mut self,
         op: OpId,
@@ -221,7 +220,7 @@ impl Function {
         Ok(out)
     }
 
-    /// Creates a constant with a copy of the data. `out` receives its value.
+    /// Creates a constant. `out` receives its value.
     ///
     /// Returns REJECTED if the data has the wrong length, or if the type isn't a tensor type with constant dims.
     pub(crate) fn raw_add_constant(
@@ -250,8 +249,8 @@ impl Function {
         self.done(status, "erase_constant", None)
     }
 
-    /// Appends an argument to a region. `out` receives its value. For the body, the argument is a parameter of the
-    /// function, and the interface changes.
+    /// Appends an argument to a region. `out` receives its value. An argument of the body is a parameter: the
+    /// interface changes.
     pub(crate) fn raw_add_arg(
         &mut self,
         region: RegionId,
@@ -311,8 +310,7 @@ impl Function {
     /// of the region.
     ///
     /// Nothing is copied. The region keeps only its terminator, whose operands can then replace the results of the
-    /// op. The op stays until the pass replaces it. A name that is in use gets a number. Returns REJECTED if the
-    /// region is the body of the function.
+    /// op. The op stays until the pass replaces it. Returns REJECTED if the region is the body of the function.
     pub(crate) fn raw_inline_region(
         &mut self,
         region: RegionId,
@@ -412,7 +410,7 @@ impl Function {
     }
 
     /// Compares the bytes of two constants: `out` is 1 if they are equal, else 0. Types aren't compared. If the
-    /// lengths differ, no byte is read. Returns IO if a file that stores the bytes can't be read.
+    /// lengths differ, no byte is read.
     pub(crate) fn raw_constants_equal(
         &self,
         constant: ConstId,
@@ -552,8 +550,7 @@ impl Function {
 }
 
 impl Module<'_> {
-    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
-    /// belongs to the host and is valid until the next call on the handle.
+    /// Returns the error message of the last call on this handle that failed.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().modules.last_error {
             Some(host_fn) => unsafe { text(host_fn(self.handle)) },
@@ -694,7 +691,7 @@ impl PassContext {
         Ok(out)
     }
 
-    /// Reports a diagnostic, which the host copies and shows after the pass returns.
+    /// Reports a diagnostic, which the host shows after the pass returns.
     ///
     /// If the severity is BUG or ERROR, the pass fails, whatever it returns. A pass that can't continue after such a
     /// diagnostic returns FAILED.
@@ -737,8 +734,7 @@ impl PassContext {
         Ok(out)
     }
 
-    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
-    /// belongs to the host and is valid until the next call on the handle.
+    /// Returns the error message of the last call on this handle that failed.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().context.last_error {
             Some(host_fn) => unsafe { text(host_fn(self.handle)) },
@@ -811,8 +807,7 @@ impl PassContext {
     /// Evaluates an op whose operands are all constant, and creates a constant for each result. `count` is the number
     /// of results, and `out` receives their values.
     ///
-    /// Returns NOT_FOUND if the op can't be evaluated, or if a result would be larger than `max_bytes`. `last_error`
-    /// of the function has the reason.
+    /// Returns NOT_FOUND if the op can't be evaluated, or if a result would be larger than `max_bytes`.
     pub(crate) fn raw_evaluate(
         &self,
         f: &mut Function,
@@ -839,7 +834,7 @@ impl PassContext {
     /// replacement for each of them. The op stays until the pass replaces it. Extensions of the operator are asked
     /// before its definition.
     ///
-    /// Returns NOT_FOUND if there is no decomposition. `last_error` of the function has the reason.
+    /// Returns NOT_FOUND if there is no decomposition.
     pub(crate) fn raw_decompose(
         &self,
         f: &mut Function,
@@ -859,8 +854,7 @@ impl PassContext {
     /// may be operands of further calls. A scratch constant becomes an ordinary one when an op uses it. The caller
     /// erases the unused ones. If the results are small integers, later calls of `infer` use their values.
     ///
-    /// Returns NOT_FOUND if the op can't be evaluated. `last_error` of the function then has only the reason, without
-    /// a subject or period.
+    /// Returns NOT_FOUND if the op can't be evaluated.
     pub(crate) fn raw_evaluate_with(
         &self,
         f: &mut Function,
@@ -891,7 +885,7 @@ impl PassContext {
     }
 
     /// Checks the number of operands and the attributes of an op against its definition. Returns REJECTED if they
-    /// don't match; `last_error` of the function has the reason. Also returns OK if there is no definition.
+    /// don't match. Also returns OK if there is no definition.
     pub(crate) fn raw_check_op(&self, f: &Function, op: OpId) -> Result<(), EditError> {
         let host_fn = host_function(self.tables().ops.check_op, "check_op", op.option())?;
         self.tables().expect(f.tables(), "the function")?;
@@ -902,8 +896,7 @@ impl PassContext {
     /// Checks whether an op would be valid with other operands. `operands` has one value for each operand of the op.
     /// The types that `infer` of the definition sets are discarded.
     ///
-    /// Returns REJECTED if the op would be invalid. `last_error` of the function then has only the reason, without a
-    /// subject and a full stop. Also returns OK if nothing is known.
+    /// Returns REJECTED if the op would be invalid. Also returns OK if nothing is known.
     pub(crate) fn raw_infer_with(
         &self,
         f: &mut Function,
@@ -954,7 +947,7 @@ impl PassContext {
     ///
     /// `wanted` has the layout of each operand, in the syntax of passdock_laid_out; an empty string leaves the
     /// operand unchanged. The pointers in `out` are valid until the next call of `layout` or `alter_layout` on the
-    /// function. Returns NOT_FOUND if the op has no such form. `last_error` of the function then has only the reason.
+    /// function. Returns NOT_FOUND if the op has no such form.
     pub(crate) unsafe fn raw_layout(
         &self,
         f: &mut Function,
@@ -1019,8 +1012,8 @@ impl PassContext {
     /// Checks whether a target supports an op, according to the definitions and extensions of its operator for that
     /// target.
     ///
-    /// Returns OK if it does. Returns REJECTED if it doesn't; `last_error` of the function then has only the reason.
-    /// Returns NOT_FOUND if no definition decides. Any other status means that a definition failed.
+    /// Returns OK if it does, REJECTED if it doesn't, and NOT_FOUND if no definition decides. Any other status means
+    /// that a definition failed.
     pub(crate) fn raw_supports(
         &self,
         f: &Function,
@@ -1035,8 +1028,7 @@ impl PassContext {
 }
 
 impl OpCall {
-    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
-    /// belongs to the host and is valid until the next call on the handle.
+    /// Returns the error message of the last call on this handle that failed.
     pub(crate) fn raw_last_error(&self) -> &str {
         match self.tables().definitions.last_error {
             Some(host_fn) => unsafe { text(host_fn(self.handle)) },
@@ -1044,8 +1036,7 @@ impl OpCall {
         }
     }
 
-    /// Sets the type of a result. This function, and the others of this table, return INVALID if the op has no result
-    /// or operand with this index.
+    /// Sets the type of a result.
     pub(crate) fn raw_set_result_type(
         &self,
         index: usize,

@@ -138,13 +138,16 @@ pub use rewrite::{Match, NoMatch, Rewriter, Rewritten, Rules};
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub mod __private {
-    pub use crate::data::{field, table, OptionDefault, OptionSpec, OptionType};
+    pub use crate::data::{list, option, options_of, table, OptionDefault, OptionSpec};
+    pub use crate::data::{ChoicesType, RangeType, RestType};
     pub use crate::entry::{attach, Slot};
     pub use crate::ffi::{enter, install_hook, FunctionHandle, Panicked, Tables};
     pub use crate::op::attr_kind;
     pub use crate::pass::{end, InstrumentFunctions};
-    pub use crate::plugin::{copy, render, ConfigSpec, PassFunction, PassSpec, PluginSpec};
+    pub use crate::plugin::{
+        copy, or_empty, render, ConfigSpec, PassFunction, PassSpec, PluginSpec,
+    };
     pub use crate::plugin::{ChildSpec, SequentialSpec};
-    pub use crate::rewrite::RuleSource;
+    pub use crate::rewrite::{syntax as rule, RuleSource};
     pub use passdock_abi as abi;
 }

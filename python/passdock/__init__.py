@@ -27,10 +27,9 @@ Run passes under a context, as in TVM::
 
 from __future__ import annotations
 
-import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import _config, _finding, _passdock, diagnostics, instrument, transform
+from . import _config, _environment, _finding, _passdock, diagnostics, instrument, transform
 from ._info import PassInfo
 from ._optimize import optimize
 from ._passdock import (
@@ -62,8 +61,7 @@ from .errors import (
     VerifyError,
 )
 from .instrument import PassInstrument, get_instrument, pass_instrument
-from .pipeline import Pipeline, Report, explain, get_pipeline, run
-from .plugins import load_plugins, plugins
+from .pipeline import Pipeline, Report, _warn, explain, get_pipeline, run
 from .transform import (
     FunctionPass,
     ModulePass,
@@ -123,11 +121,9 @@ __all__ = [
     "list_passes",
     "load_dir",
     "load_plugin",
-    "load_plugins",
     "module_pass",
     "optimize",
     "pass_instrument",
-    "plugins",
     "prim_func_pass",
     "ray",
     "register_config_option",
@@ -158,8 +154,6 @@ else:
 __version__: str = _passdock.version()
 _passdock.set_importer(_finding.imported)
 
-# The directory of the package's command, `bin`, and the standard plugins, `lib/passdock/plugins`.
-_DIST = _os.path.join(_os.path.dirname(__file__), "_dist")
-_STANDARD = _os.environ.get("PASSDOCK_STANDARD_PLUGINS", _os.path.join(_DIST, "lib", "passdock", "plugins"))
-if _os.path.isdir(_STANDARD):
-    load_dir(_STANDARD)
+# A conflict of installed plugins doesn't prevent the use of the others.
+for _conflict in _passdock.load_dirs(_environment.default_dirs()):
+    _warn(_conflict)

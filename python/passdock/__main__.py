@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
+
+from ._environment import COMMAND, variables
 
 __all__ = ["main"]
-
-_COMMAND = Path(__file__).parent / "_dist" / "bin" / ("passdock.exe" if os.name == "nt" else "passdock")
 
 
 def main() -> int:
@@ -18,19 +17,15 @@ def main() -> int:
     Returns:
         The exit status, if the command is missing or ran in a separate process.
     """
-    if not _COMMAND.exists():
+    if not COMMAND.exists():
         print(
-            f"error: missing command {_COMMAND}; install the package from a wheel, or with `pip install .` in a "
+            f"error: missing command {COMMAND}; install the package from a wheel, or with `pip install .` in a "
             "checkout; in a checkout that isn't installed, run `cargo xtask python`",
             file=sys.stderr,
         )
         return 1
-    arguments = [str(_COMMAND), *sys.argv[1:]]
-    environment = dict(os.environ)
-    if sys.prefix != sys.base_prefix:
-        # The command asks the first `python3` in PATH for ONNX Runtime: make it this environment's, even if the
-        # environment isn't activated.
-        environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
+    arguments = [str(COMMAND), *sys.argv[1:]]
+    environment = {**os.environ, **dict(variables())}
     # A daemon may have no streams.
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -39,9 +34,9 @@ def main() -> int:
         if os.name == "nt":
             # On Windows, `exec` returns to the shell without waiting for the command.
             return subprocess.run(arguments, env=environment, check=False).returncode
-        os.execve(_COMMAND, arguments, environment)
+        os.execve(COMMAND, arguments, environment)
     except OSError as error:
-        print(f"error: could not run {_COMMAND}: {error.strerror}", file=sys.stderr)
+        print(f"error: could not run {COMMAND}: {error.strerror}", file=sys.stderr)
         return 1
 
 

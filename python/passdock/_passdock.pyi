@@ -68,10 +68,12 @@ __all__ = [
     "built_in",
     "config_schema",
     "declaration",
+    "default_dirs",
     "diagnostic_text",
     "explain",
     "list_passes",
     "load_dir",
+    "load_dirs",
     "load_plugin",
     "override_renderer",
     "own_name",
@@ -1040,6 +1042,16 @@ def load_dir(path: _Path) -> None:
     """Adds the plugins of a directory to the registry.
 
     Raises PluginError if the directory doesn't exist or one of its plugins can't be used.
+    """
+
+def default_dirs(prefixes: Sequence[_Path]) -> list[str]:
+    """Returns the plugin directories that are searched by default, in search order: those in ``PASSDOCK_PLUGIN_PATH``,
+    those in installation prefixes, and those of the user's installed plugins.
+    """
+
+def load_dirs(paths: Sequence[_Path]) -> list[str]:
+    """Adds the plugins of default directories, which need not exist, to the registry. Returns the errors of plugins that
+    conflict with others.
     """
 
 def load_plugin(path: _Path) -> None:

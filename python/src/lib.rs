@@ -48,8 +48,8 @@ mod _passdock {
     use super::pipeline::{built_in, explain, rendered, run};
     #[pymodule_export]
     use super::registry::{
-        config_schema, declaration, list_passes, load_dir, load_plugin, own_name, register_config,
-        set_importer, version,
+        config_schema, declaration, default_dirs, list_passes, load_dir, load_dirs, load_plugin,
+        own_name, register_config, set_importer, version,
     };
 
     use pyo3::prelude::*;

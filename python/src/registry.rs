@@ -1,9 +1,11 @@
 //! The registry: the plugins and passes of the program.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use passdock::config::{Field, FieldType, Schema};
-use passdock::{LoadOptions, Registry};
+use passdock::plugin::{SearchDir, discover};
+use passdock::{LoadOptions, PassError, Registry};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,6 +35,36 @@ pub(crate) fn load_dir(py: Python<'_>, path: PathBuf) -> Result {
     Ok(gil::detach(py, || {
         Registry::global().load_dir(&path, &options)
     })?)
+}
+
+/// Returns the plugin directories that are searched by default, in search order.
+#[pyfunction]
+pub(crate) fn default_dirs(prefixes: Vec<PathBuf>) -> Vec<OsString> {
+    let of_prefixes = prefixes
+        .iter()
+        .map(|prefix| discover::dir_in_prefix(prefix));
+    let dirs = discover::default_dirs(of_prefixes).into_iter();
+    dirs.map(PathBuf::into_os_string).collect()
+}
+
+/// Adds the plugins of default directories to the registry. Returns the errors of plugins that conflict with others.
+#[pyfunction]
+pub(crate) fn load_dirs(py: Python<'_>, paths: Vec<PathBuf>) -> Result<Vec<String>> {
+    let dirs = paths.into_iter().map(|path| SearchDir {
+        path,
+        required: false,
+        mixed: false,
+    });
+    let dirs: Vec<SearchDir> = dirs.collect();
+    let mut conflicts = Vec::new();
+    gil::detach(py, || {
+        let on_error = &mut |error: PassError| {
+            conflicts.push(error.to_string());
+            Ok(())
+        };
+        Registry::global().load_dirs_with(&dirs, &Default::default(), on_error)
+    })?;
+    Ok(conflicts)
 }
 
 /// Returns the names of the registered passes.

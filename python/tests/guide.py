@@ -129,16 +129,14 @@ def typed(block: Block) -> list[Typed]:
     return found
 
 
-def write_files(found: list[Block], directory: Path) -> None:
-    """Writes the files that a guide shows."""
-    for block in found:
-        if block.file is not None:
-            path = directory / block.file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("\n".join(block.lines) + "\n", encoding="utf-8")
+def write_file(step: dict[str, str], directory: Path) -> None:
+    """Writes a file that a guide shows."""
+    path = directory / step["file"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(step["text"], encoding="utf-8")
 
 
-#: Runs steps (code or commands) in a directory; returns the output and exit status of each.
+#: Runs steps (code, commands and files) in a directory; returns the output and exit status of each.
 Follow = Callable[[list[dict[str, str]], Path], list[tuple[list[str], int]]]
 
 
@@ -146,15 +144,18 @@ def read(guide: Path, directory: Path, languages: Collection[str], follow: Follo
     """Executes the blocks of a guide in some languages; returns the differences."""
     lines = guide.read_text(encoding="utf-8").splitlines()
     found = blocks(lines)
-    write_files(found, directory)
     code = [block for block in found if block.info in languages]
     steps = []
-    for block in code:
-        if block.info == "python":
+    for block in found:
+        if block.file is not None:
+            steps.append({"file": block.file, "text": "\n".join(block.lines) + "\n"})
+        elif block not in code:
+            continue
+        elif block.info == "python":
             steps.append({"code": "\n".join(block.lines) + "\n"})
         else:
             steps += [{"command": each.command} for each in typed(block)]
-    printed = iter(follow(steps, directory))
+    printed = (each for step, each in zip(steps, follow(steps, directory), strict=True) if "file" not in step)
     wrong: list[str] = []
     # Corrections of the guide: line ranges with new lines.
     corrections: list[tuple[int, int, list[str]]] = []

@@ -1,7 +1,7 @@
-"""Executes the steps of a guide in one program: runs Python code, types commands, and records the output of each.
+"""Executes the steps of a guide in one program: writes files, runs Python code, types commands, and records the output.
 
-``python read_guide.py STEPS.json PRINTED.json``: the input is a list of ``{"code"}`` and ``{"command"}``, the output a
-list of ``{"printed", "status"}``. The status of code that raises is 1. The output includes what the host writes to
+``python read_guide.py STEPS.json PRINTED.json``: the input is a list of ``{"file", "text"}``, ``{"code"}`` and
+``{"command"}``, the output a list of ``{"printed", "status"}``. The status of code that raises is 1. The output includes what the host writes to
 standard error.
 """
 
@@ -16,6 +16,8 @@ import tempfile
 import traceback
 from pathlib import Path
 from types import ModuleType
+
+from guide import write_file
 
 
 def type_in(command: str) -> dict[str, object]:
@@ -66,7 +68,10 @@ def main() -> None:
     printed = []
     blocks = 0
     for step in json.loads(given.read_text()):
-        if "command" in step:
+        if "file" in step:
+            write_file(step, Path.cwd())
+            printed.append({"printed": "", "status": 0})
+        elif "command" in step:
             printed.append(type_in(step["command"]))
         else:
             blocks += 1

@@ -10,7 +10,7 @@ import pytest
 
 from passdock import __main__ as command
 
-pytestmark = pytest.mark.skipif(not command._COMMAND.exists(), reason="the package came without its command")
+pytestmark = pytest.mark.skipif(not command.COMMAND.exists(), reason="the package came without its command")
 
 
 @pytest.mark.parametrize("closed", ["", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
@@ -27,7 +27,7 @@ def test_command_that_cannot_be_executed_is_reported(
 ) -> None:
     foreign = tmp_path / "passdock"
     foreign.write_bytes(b"\x7fnothing")
-    monkeypatch.setattr(command, "_COMMAND", foreign)
+    monkeypatch.setattr(command, "COMMAND", foreign)
     for mode, why in ((0o644, "Permission denied"), (0o755, "Exec format error")):
         foreign.chmod(mode)
         assert command.main() == 1

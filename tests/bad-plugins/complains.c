@@ -61,10 +61,9 @@ static passdock_status give_up(const passdock_host *host, void *state, passdock_
     return PASSDOCK_STATUS_FAILED;
 }
 
-PASSDOCK_MANIFEST("complains", "0.1.0",
-                  PASSDOCK_REQUIRES("'relax >= 0.1', 'onnx-ops'")
-                  PASSDOCK_PASS("c.transform.Warn", "function", 0, "")
-                  PASSDOCK_PASS("c.transform.GiveUp", "function", 0, ""));
+PASSDOCK_MANIFEST_TEXT("name = 'complains'\nversion = '0.1.0'\nrequires = ['relax >= 0.1', 'onnx-ops']\n"
+                       "[[pass]]\nname = 'c.transform.Warn'\nkind = 'function'\n"
+                       "[[pass]]\nname = 'c.transform.GiveUp'\nkind = 'function'\n");
 
 const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
                                          passdock_attach *attach) {

@@ -447,11 +447,7 @@ static passdock_status failed(const passdock_host *host, void *instance, passdoc
     return at("failed");
 }
 
-PASSDOCK_MANIFEST("crash", "0.1.0",
-                  PASSDOCK_PASS("c.transform.Crash", "function", 0,
-                                "summary = \"Does what it mustn't.\"\n")
-                  PASSDOCK_OP("crash.Op", 1)
-                  PASSDOCK_INSTRUMENT("crash.watch", ""));
+PASSDOCK_MANIFEST("crash.toml");
 
 static passdock_pass_entry pass;
 static passdock_op_entry op;

@@ -206,11 +206,29 @@ static const passdock_plugin plugin = {
     .instrument_stride = sizeof instruments[0],
 };
 
-PASSDOCK_MANIFEST("keeps", "0.1.0",
-                  PASSDOCK_PASS("keeps.transform.Pass", "function", 0,
-                                "summary = \"Breaks a rule.\"\nthread_safe = true\n"
-                                "[[pass.option]]\nname = \"mode\"\ntype = \"string\"\ndefault = \"a\"\ndoc = \"Any.\"\n")
-                  PASSDOCK_PASS("keeps.transform.Module", "module", 0, "summary = \"Breaks a rule.\"\n")
-                  PASSDOCK_OP("keeps.Op", 1)
-                  PASSDOCK_INSTRUMENT("keeps.watcher", "summary = \"Breaks a rule.\"\n"));
+PASSDOCK_MANIFEST_TEXT(
+    "name = \"keeps\"\n"
+    "version = \"0.1.0\"\n"
+    "[[pass]]\n"
+    "name = \"keeps.transform.Pass\"\n"
+    "kind = \"function\"\n"
+    "opt_level = 0\n"
+    "summary = \"Breaks a rule.\"\n"
+    "thread_safe = true\n"
+    "[[pass.option]]\n"
+    "name = \"mode\"\n"
+    "type = \"string\"\n"
+    "default = \"a\"\n"
+    "doc = \"Any.\"\n"
+    "[[pass]]\n"
+    "name = \"keeps.transform.Module\"\n"
+    "kind = \"module\"\n"
+    "opt_level = 0\n"
+    "summary = \"Breaks a rule.\"\n"
+    "[[op]]\n"
+    "name = \"keeps.Op\"\n"
+    "since = 1\n"
+    "[[instrument]]\n"
+    "name = \"keeps.watcher\"\n"
+    "summary = \"Breaks a rule.\"\n");
 PASSDOCK_ENTRY(plugin);

@@ -67,9 +67,10 @@ static const passdock_op_entry ops[] = {
     {.name = PASSDOCK_STR("c.Scribble"), .since = 1, .max_operands = 1, .infer = infer},
 };
 
-PASSDOCK_MANIFEST("scribbles", "0.1.0", PASSDOCK_OP("c.Scribble", 1));
+PASSDOCK_MANIFEST_TEXT("name = 'scribbles'\nversion = '0.1.0'\n[[op]]\nname = 'c.Scribble'\n");
 #else
-PASSDOCK_MANIFEST("scribbles", "0.1.0", PASSDOCK_PASS("c.transform.Scribble", "function", 0, ""));
+PASSDOCK_MANIFEST_TEXT("name = 'scribbles'\nversion = '0.1.0'\n"
+                       "[[pass]]\nname = 'c.transform.Scribble'\nkind = 'function'\n");
 #endif
 
 const passdock_plugin *passdock_plugin_v1(const passdock_host *host,

@@ -58,10 +58,9 @@ static passdock_status work(const passdock_host *host, void *state, passdock_con
     return PASSDOCK_OK;
 }
 
-PASSDOCK_MANIFEST("unsound", "0.1.0",
-                  PASSDOCK_PASS("c.transform.Unsound", "function", 0,
-                                "summary = \"Does what it mustn't.\"\n"
-                                "thread_safe = true\n" LINES));
+PASSDOCK_MANIFEST_TEXT("name = 'unsound'\nversion = '0.1.0'\n"
+                       "[[pass]]\nname = 'c.transform.Unsound'\nkind = 'function'\n"
+                       "summary = \"Does what it mustn't.\"\nthread_safe = true\n" LINES);
 
 const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
                                          passdock_attach *attach) {

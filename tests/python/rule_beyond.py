@@ -464,7 +464,21 @@ def nameless_sizes(b, _):
     return {"x": b.input(b.dtype, tuple(shape))}
 
 
+def norm(b, operator):
+    """Returns a value with parameters for its last dim. A Cast precedes the normalization of 16-bit floats."""
+    dtype = b.memo.setdefault("other", b.pick([T.FLOAT16, T.BFLOAT16])) if operator == "Cast" else b.dtype
+    if operator == "Cast" and b.dtype != T.FLOAT:
+        raise Unsuited("dtype")
+    size = b.pick([1, 2, 4])
+    shape = (*b.shape(0, 2), size)
+    b.memo |= {"reduced": [len(shape) - 1], "casts": [dtype, dtype, dtype, T.FLOAT]}
+    b.inexact = True
+    return {"x": b.data(dtype, shape, constants=False), "scale": b.data(dtype, (size,)), "bias": b.data(dtype, (size,))}
+
+
 BEYOND = {
+    "layer_norm": norm,
+    "rms_norm": norm,
     "view_of_same_sizes": nameless_sizes,
     "constants_of_chain": constants_of_chain,
     "where_one_zero": where_one_zero,

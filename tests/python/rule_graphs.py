@@ -11,6 +11,8 @@ from random_values import FLOATS, INTEGERS, T, numpy_type, proto
 # The values of symbolic dims in runs.
 BINDINGS = [{"n": 2, "m": 7}, {"n": 1, "m": 0}]
 LOCAL = "local"
+# The tolerance of results that are rounded in another order, relative to the largest number.
+EPSILON = {T.FLOAT: 2e-5, T.DOUBLE: 1e-12, T.FLOAT16: 2e-2, T.BFLOAT16: 8e-2}
 # Values of constants for the operands that a pattern leaves open.
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -2.5]
 
@@ -56,6 +58,8 @@ class Builder:
         self.scope, self.inputs, self.functions, self.count = Scope(), [], [], 0
         # Whether inputs must be numbers that every op accepts.
         self.tame = False
+        # The tolerance of the coarsest dtype of a result.
+        self.coarsest = 0.0
         # Whether ONNX's reference implementation is known to be wrong.
         self.kernels_only = False
         self.unknown, self.memo, self.operators = {}, {}, set()
@@ -129,6 +133,7 @@ class Builder:
             kind = AttributeProto.INTS if isinstance(value, list) and not value else None
             node.attribute.append(helper.make_attribute(name, value, attr_type=kind))
         self.operators.add(op)
+        self.coarsest = max([self.coarsest, *(EPSILON.get(one.dtype, 0.0) for one in created)])
         self.scope.nodes.append(node)
         self.scope.values += [one for one in created if one.parts is None]
         return created

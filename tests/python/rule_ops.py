@@ -64,7 +64,9 @@ class Place:
         if kind == "number":
             return (number or self.number)(what[0])
         if kind == "ints":
-            return b.ints(what[0])
+            return b.ints(self.bound(what[0], []))
+        if kind == "splat":
+            return (number or self.number)(self.bound(what, [b.pick([0.5, 0.25, 1e-3])])[0])
         if kind == "result":
             return self.made[what[0]][what[1]]
         if kind == "any":
@@ -76,6 +78,18 @@ class Place:
     def number(self, number, shape=(), dtype=None):
         dtype = self.b.dtype if dtype is None else dtype
         return self.b.constant(nearly(self.b, np.full(shape, number, np.float64), dtype), dtype)
+
+    def bound(self, items, new):
+        """Returns the items of a list of integers and names. Names that aren't bound are bound to `new`."""
+        new = iter(new)
+        return [self.attributes.setdefault(one, next(new, 0)) if isinstance(one, str) else one for one in items]
+
+    def ints(self, at, name, new):
+        """Returns the integers of an operand or attribute in the pattern, or None. Names in it are bound to `new`."""
+        if at < len(self.slots) and self.slots[at][0] == "ints":
+            return self.bound(self.slots[at][1], new)
+        lists = [what for own, kind, what in self.node["attrs"] if own == name and kind == "is"]
+        return self.bound(lists[0], new) if lists else None
 
     def counts(self, number, count):
         """Returns equal integers that parametrize an op."""
@@ -150,6 +164,8 @@ def axes_of(p, at, axes, since):
         return None, {"axes": list(axes)}
     if not p.has(at):
         raise Unsuited("an attribute that is an operand")
+    if any(own == "axes" for own, *_ in p.node["attrs"]):
+        raise Unsuited("an attribute that is an operand")
     return p.get(at, lambda: b.ints(axes)), {}
 
 
@@ -162,7 +178,7 @@ def elementwise(p, count, dtypes):
     known = [p.known(at) for at in range(count)]
     shapes = [value.shape for value in known if value is not None]
     whole = b.join(*shapes) if shapes else b.shape()
-    is_number = [p.list_at is None and p.slots[at][0] == "number" for at in range(count)]
+    is_number = [p.list_at is None and p.slots[at][0] in ("number", "splat") for at in range(count)]
     main = b.pick(at for at in range(count) if not is_number[at])
     operands = []
     for at in range(count):
@@ -250,7 +266,7 @@ def cast(p):
         b.memo["other"] = b.pick([b.dtype, b.dtype, T.BOOL, T.INT32, T.UINT8, T.INT8, T.FLOAT16, T.BFLOAT16])
     x = p.get(0, lambda: b.data(b.memo["other"]))
     choices = [x.dtype, b.memo["other"], b.dtype, *WIDER.get(x.dtype, [T.FLOAT]), T.FLOAT, T.INT32]
-    to = b.pick(choices)
+    to = p.attr("to", lambda: b.pick(b.memo.get("casts", choices)))
     if x.dtype not in allowed("Cast", b.opset) or to not in allowed("Cast", b.opset):
         raise Unsuited("dtype")
     # Converting NaN or 1e30 to an integer isn't defined, nor is converting a negative number to an unsigned type.
@@ -312,6 +328,10 @@ def reduce(p):
     rank = len(x.shape)
     axes = sorted(b.sample(range(rank), 1, 3)) if b.chance(0.85) else list(range(rank))
     axes = b.memo.get("reduced", axes)
+    given = p.ints(1, "axes", signed(b, axes, rank))
+    if given and not all(-rank <= axis < rank for axis in given):
+        raise Unsuited("axes of a larger rank")
+    axes = [axis % rank for axis in given] if given else axes
     # ONNX Runtime keeps all axes of a tensor without elements.
     if 0 in x.shape or "m" in x.shape:
         raise Unsuited("nothing to reduce")
@@ -320,6 +340,7 @@ def reduce(p):
     b.memo["axes"] = axes
     b.memo.setdefault("shapes", []).append(tuple(1 if at in axes else dim for at, dim in enumerate(x.shape)))
     axes_arg = None if axes == list(range(rank)) and b.chance(0.3) else signed(b, axes, rank)
+    axes_arg = given or axes_arg
     operand, attributes = axes_of(p, 1, axes_arg, 13 if p.op == "ReduceSum" else 18)
     return b.node(p.op, [x, operand], [(x.dtype, shape)], keepdims=keep, **attributes)
 

@@ -124,8 +124,12 @@ pub fn build_c_plugin(source: &Path, dir: &Path) -> Option<PathBuf> {
     cc.args([
         "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
     ]);
+    // The manifest is next to the source.
+    let dir_of_source = source.parent().expect("a file is in a directory");
     cc.arg("-I")
         .arg(include)
+        .arg("-I")
+        .arg(dir_of_source)
         .arg("-o")
         .arg(&library)
         .arg(source);

@@ -48,7 +48,7 @@ static passdock_status report(const passdock_host *host, void *instance, passdoc
     return PASSDOCK_OK;
 }
 
-PASSDOCK_MANIFEST("c", "1.0.0", PASSDOCK_INSTRUMENT("c.meddler", ""));
+PASSDOCK_MANIFEST_TEXT("name = 'c'\nversion = '1.0.0'\n[[instrument]]\nname = 'c.meddler'\n");
 
 static const passdock_instrument_entry instruments[] = {
     {.name = PASSDOCK_STR("c.meddler"), .create = create, .run_before_pass = meddle, .report = report},

@@ -101,7 +101,8 @@ static passdock_status pass(const passdock_host *host, void *state, passdock_con
     return host->functions->set_value_name(f.handle, 0, passdock_text("renamed"));
 }
 
-PASSDOCK_MANIFEST("c", "1.0.0", PASSDOCK_PASS("c.transform.Outline", "module", 0, ""));
+PASSDOCK_MANIFEST_TEXT("name = 'c'\nversion = '1.0.0'\n"
+                       "[[pass]]\nname = 'c.transform.Outline'\nkind = 'module'\n");
 
 static const passdock_pass_entry passes[] = {
     {.name = PASSDOCK_STR("c.transform.Outline"), .kind = PASSDOCK_PASS_MODULE, .run_module = pass},

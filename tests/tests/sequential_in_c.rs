@@ -1,4 +1,4 @@
-//! A plugin in C with a Sequential and a config key, declared with the macros of `passdock/manifest.h`.
+//! A plugin in C with a Sequential and a config key, declared in a file of TOML.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
 use std::path::PathBuf;
@@ -9,6 +9,43 @@ use passdock::{LoadOptions, PassContext, PassError, Registry, Sequential};
 use passdock_ir::text;
 use passdock_tests::build_c_plugin;
 use tempfile::TempDir;
+
+const MANIFEST: &str = r#"name = "c"
+version = "1.0.0"
+
+[[pass]]
+name = "c.transform.Says"
+kind = "module"
+summary = "Says what is set."
+config = "c.Says"
+option = [{ name = "limit", type = "int", default = 1 }]
+
+[[pass]]
+name = "c.transform.Runs"
+kind = "module"
+
+[[sequential]]
+name = "c.Cleanup"
+opt_level = 1
+passes = ["c.transform.Says", { name = "c.transform.Says", options = { limit = 4 } }]
+summary = "Says it twice."
+required = ["c.transform.Says"]
+
+[[config]]
+key = "c.Says"
+field = [{ name = "limit", type = "int", default = 1 }]
+
+[[config]]
+key = "c.Target"
+field = [
+    { name = "cores", type = "int", default = 8, min = 1, doc = "How many." },
+    { name = "arch", type = "string", default = "x86", choices = ["x86", "arm"] },
+]
+
+[[config]]
+key = "c.verbose"
+field = [{ name = "", type = "bool", default = false }]
+"#;
 
 /// Emits notes with the values of its config key and its option.
 const SOURCE: &str = r#"
@@ -63,22 +100,7 @@ static passdock_status runs(const passdock_host *host, void *state, passdock_con
     return host->modules->run_pass(m->handle, context, &run);
 }
 
-PASSDOCK_MANIFEST(
-    "c", "1.0.0",
-    PASSDOCK_PASS("c.transform.Says", "module", 0,
-                  "summary = \"Says what is set.\"\nconfig = \"c.Says\"\n"
-                  "[[pass.option]]\nname = \"limit\"\ntype = \"int\"\ndefault = 1\n")
-    PASSDOCK_PASS("c.transform.Runs", "module", 0, "")
-    PASSDOCK_SEQUENTIAL("c.Cleanup", 1,
-                        "\"c.transform.Says\", "
-                        "{ name = \"c.transform.Says\", options = { limit = 4 } }",
-                        "summary = \"Says it twice.\"\nrequired = [\"c.transform.Says\"]\n")
-    PASSDOCK_CONFIG("c.Says", PASSDOCK_CONFIG_FIELD("limit", "int", "1", ""))
-    PASSDOCK_CONFIG("c.Target",
-                    PASSDOCK_CONFIG_FIELD("cores", "int", "8", "min = 1\ndoc = \"How many.\"\n")
-                    PASSDOCK_CONFIG_FIELD("arch", "string", "\"x86\"",
-                                          "choices = [\"x86\", \"arm\"]\n"))
-    PASSDOCK_CONFIG("c.verbose", PASSDOCK_CONFIG_FIELD("", "bool", "false", "")));
+PASSDOCK_MANIFEST("says.toml");
 
 static const passdock_pass_entry passes[] = {
     {.name = PASSDOCK_STR("c.transform.Says"), .kind = PASSDOCK_PASS_MODULE, .run_module = says},
@@ -91,9 +113,10 @@ static const passdock_plugin plugin = {.struct_size = sizeof plugin,
 PASSDOCK_ENTRY(plugin);
 "#;
 
-fn build(source: &str) -> Option<(TempDir, PathBuf)> {
+fn build(manifest: &str, source: &str) -> Option<(TempDir, PathBuf)> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("says.c");
+    std::fs::write(dir.path().join("says.toml"), manifest).expect("writes the manifest");
     std::fs::write(&file, source).expect("writes the source");
     let library = build_c_plugin(&file, dir.path())?;
     Some((dir, library))
@@ -101,7 +124,7 @@ fn build(source: &str) -> Option<(TempDir, PathBuf)> {
 
 #[test]
 fn sequential_runs_and_config_key_is_read() {
-    let Some((_dir, library)) = build(SOURCE) else {
+    let Some((_dir, library)) = build(MANIFEST, SOURCE) else {
         return;
     };
     let registry = Registry::new();
@@ -152,10 +175,8 @@ fn sequential_runs_and_config_key_is_read() {
 
 #[test]
 fn config_key_without_table_is_rejected() {
-    let table =
-        "    PASSDOCK_CONFIG(\"c.Says\", PASSDOCK_CONFIG_FIELD(\"limit\", \"int\", \"1\", \"\"))\n";
-    assert!(SOURCE.contains(table));
-    let Some((_dir, library)) = build(&SOURCE.replace(table, "")) else {
+    let manifest = MANIFEST.replace("key = \"c.Says\"", "key = \"c.Other\"");
+    let Some((_dir, library)) = build(&manifest, SOURCE) else {
         return;
     };
     let result = Registry::new().load_plugin(&library, &LoadOptions::default());
@@ -169,20 +190,29 @@ fn config_key_without_table_is_rejected() {
 /// Entries that need a newer host are skipped, including one of two definitions of an operator. The rest is used.
 #[test]
 fn entries_for_newer_hosts_are_skipped() {
-    let newer = r#"    PASSDOCK_SEQUENTIAL("c.Newer", 1, "{ name = \"c.transform.Says\", min_host = \"1.999\" }", "")
-    PASSDOCK_OP_OF("c.Op", 2, "min_host = \"1.999\"\n")
-    PASSDOCK_OP("c.Op", 1)
-    PASSDOCK_CONFIG("c.verbose""#;
-    let table = r#"    static passdock_op_entry ops[2];
-    ops[0].name = ops[1].name = passdock_text("c.Op");
-    ops[0].since = 2;
-    ops[1].since = 1;
-    plugin.ops = ops;
-    plugin.op_count = 2;
-    plugin.op_stride = sizeof ops[0];
-    return &plugin;"#;
-    let source = SOURCE.replace("    PASSDOCK_CONFIG(\"c.verbose\"", newer);
-    let Some((_dir, library)) = build(&source.replace("    return &plugin;", table)) else {
+    let newer = r#"
+[[sequential]]
+name = "c.Newer"
+passes = [{ name = "c.transform.Says", min_host = "1.999" }]
+
+[[op]]
+name = "c.Op"
+since = 2
+min_host = "1.999"
+
+[[op]]
+name = "c.Op"
+"#;
+    let table = "static const passdock_plugin plugin = {";
+    let ops = r#"
+static const passdock_op_entry ops[] = {
+    {.name = PASSDOCK_STR("c.Op"), .since = 2},
+    {.name = PASSDOCK_STR("c.Op"), .since = 1},
+};
+static const passdock_plugin plugin = {.ops = ops, .op_count = 2, .op_stride = sizeof ops[0], "#;
+    assert!(SOURCE.contains(table));
+    let source = SOURCE.replace(table, ops);
+    let Some((_dir, library)) = build(&(MANIFEST.to_owned() + newer), &source) else {
         return;
     };
     let registry = Registry::new();

@@ -1,7 +1,8 @@
-//! `cargo xtask tidy`: the rules that no compiler checks, about dependencies between crates, the sizes of folders, and
-//! the text of source files.
+//! `cargo xtask tidy`: the rules that no compiler checks, about dependencies between crates, packages, the sizes of
+//! folders, and the text of source files.
 
 mod arrows;
+mod packages;
 mod prose;
 mod sizes;
 mod tables;
@@ -24,6 +25,7 @@ pub(crate) fn tidy(project: &Project) -> Result<()> {
     // Generated files are exempt from the rules.
     files.retain(|file| !file.text.starts_with("// @generated"));
     let mut offences = arrows::offences(&project.metadata, &page)?;
+    offences.extend(packages::offences(&project.metadata, &files));
     offences.extend(sizes::offences(&project.metadata, &files, &page)?);
     offences.extend(text::offences(&project.metadata, &files));
     offences.extend(prose::offences(&files)?);

@@ -1,8 +1,10 @@
-//! Default directories in which the command searches plugins.
+//! The command's registry, and the directories in which it searches plugins.
 
+use std::env;
 use std::path::PathBuf;
 
 use passdock::Registry;
+use passdock::plugin::discover;
 
 /// Description of `PrintIR`, the pass of the command itself.
 pub(crate) const HOST_PASS_SUMMARY: &str = "Prints the module under a heading.";
@@ -14,24 +16,24 @@ pub(crate) fn registry() -> Registry {
     registry
 }
 
-/// Returns `PASSDOCK_PLUGIN_PATH`, and the directories of the standard plugins: the executable's, or
-/// `../lib/passdock/plugins`. They need not exist.
-pub(crate) fn standard_dirs() -> Vec<PathBuf> {
-    let paths = std::env::var_os("PASSDOCK_PLUGIN_PATH").unwrap_or_default();
-    let dirs = std::env::split_paths(&paths).filter(|dir| !dir.as_os_str().is_empty());
-    let mut dirs: Vec<PathBuf> = dirs.collect();
+/// Returns the directories that are searched by default. The program's are those of the standard plugins, next to the
+/// executable or in `../lib/passdock/plugins`, and that of the active Python environment. They need not exist.
+pub(crate) fn default_dirs() -> Vec<PathBuf> {
+    let mut dirs = Vec::new();
     if let Some(program) = program_dir() {
         // Normalized, because messages show paths of files in it.
-        if let Some(prefix) = program.parent() {
-            dirs.push(prefix.join("lib/passdock/plugins"));
-        }
+        dirs.extend(program.parent().map(discover::dir_in_prefix));
         dirs.push(program);
     }
-    dirs
+    let environments = ["VIRTUAL_ENV", "CONDA_PREFIX"].map(env::var_os);
+    let environments = environments.into_iter().flatten().map(PathBuf::from);
+    let absolute = environments.filter(|prefix| prefix.is_absolute());
+    dirs.extend(absolute.map(|prefix| discover::dir_in_prefix(&prefix)));
+    discover::default_dirs(dirs)
 }
 
 /// Returns the directory of the executable.
 pub(crate) fn program_dir() -> Option<PathBuf> {
-    let executable = std::env::current_exe().and_then(dunce::canonicalize);
+    let executable = env::current_exe().and_then(dunce::canonicalize);
     executable.ok()?.parent().map(PathBuf::from)
 }

@@ -17,7 +17,7 @@ pub(crate) fn from_plugin_args(plugins: PluginArgs) -> Request {
     Request {
         plugin_files: plugins.plugin,
         plugin_dirs: plugins.plugin_dir,
-        standard_dirs: plugins::standard_dirs(),
+        default_dirs: plugins::default_dirs(),
         program_dir: plugins::program_dir(),
         ..Request::default()
     }

@@ -35,17 +35,18 @@ pub fn caught<T>(body: impl FnOnce() -> T) -> Result<T, Panic> {
     })
 }
 
-/// Suppresses the standard library's message for panics that [`caught`] or a call into a plugin catches. With
-/// RUST_BACKTRACE, messages are printed as usual. Only programs should call this; it replaces the panic hook.
+/// Suppresses the standard library's message for panics that [`caught`] or a call into a plugin catches, unless
+/// RUST_BACKTRACE asks for a backtrace. Only programs should call this; it replaces the panic hook.
 pub fn keep_quiet() {
-    if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
-        return;
-    }
+    let backtraces = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         let is_caught = CATCHING.try_with(Cell::get).unwrap_or(0) > 0 || call::is_any();
+        if backtraces || !is_caught {
+            before(info);
+        }
         if !is_caught {
-            return before(info);
+            return;
         }
         let location = info.location().map(ToString::to_string);
         // The thread-local is already destroyed in a thread that exits.

@@ -224,6 +224,8 @@ pub enum PluginErrorKind {
         name: String,
         other: Origin,
     },
+    #[error("hidden by plugin {other}, which has the same name and takes precedence")]
+    Hidden { other: Origin },
 }
 
 /// An error about a requested plugin directory that can't be read.

@@ -11,38 +11,48 @@
  * A plugin reads the host's IR in place (`passdock_function_view`) and edits it by calling the
  * host (`passdock_function_api`). `examples/c-pass` is a complete plugin in one file.
  *
- * The parts, in reading order: passdock/record.h (the arenas), view.h (views of them, and descriptions
- * of edits), host.h and analysis.h (the functions of the host), instrument.h and plugin.h (the tables
- * of a plugin), manifest.h (the exported symbols), read.h (helper functions).
+ * The parts, in reading order: passdock/record.h (the records of a function), view.h (views, and
+ * descriptions of edits), host.h and analysis.h (the functions of the host), instrument.h and plugin.h
+ * (the tables of a plugin), manifest.h (the exported symbols), read.h (helper functions).
+ *
+ * A callback is a function of a plugin that the host calls. A handle is a pointer to an opaque type of
+ * the host: `passdock_function *`, `passdock_context *`, ...
  *
  * THE RULES. They apply everywhere unless the documentation of a function states otherwise.
  *
  *  Pointers   A pointer argument isn't null. A pointer with a count may be null if the count is 0.
- *  Ownership  Neither side frees memory of the other. The memory that an argument points to belongs
- *             to the caller. The callee reads it only during the call and copies what it keeps.
- *             `out` arguments are written only if the call returns PASSDOCK_OK.
- *  Lifetime   A handle (`passdock_function *`, ...) and its view are valid until the function that
- *             received them returns. The tables of host and plugin are valid as long as the process
- *             runs: libraries are never unloaded.
+ *  Ownership  Neither side frees memory of the other. The callee reads the memory that an argument points
+ *             to only during the call, and copies what it keeps. `out` arguments are written only if the
+ *             call returns OK.
+ *  Lifetime   What a callback receives, such as a handle with its view, is valid until the callback
+ *             returns. The tables of host and plugin are valid as long as the process runs: libraries are
+ *             never unloaded.
  *  Views      A view is read-only to the plugin, and its header never moves. A call that takes a
  *             `passdock_function *` or `passdock_module *` that isn't const may change its fields and
  *             the memory that its columns point to, whatever the call returns. Other calls don't. Read
  *             columns again after such a call.
- *  Threads    A handle may be used only on the thread that received it. A call on another thread
- *             returns PASSDOCK_STATUS_INVALID. The functions of `passdock_symbol_api` may be called on
- *             any thread.
+ *  Read-only  Edits are for passes. They return REJECTED on a snapshot, on the module of a function pass,
+ *             and on what instruments and op definitions receive.
+ *  Threads    A handle may be used only on the thread that received it. The functions of
+ *             `passdock_symbol_api` may be called on any thread.
  *             The host calls a pass for one function at a time. With `thread_safe = true` in the
  *             manifest, it may call it for several functions at the same time, on several threads. It
- *             calls op definitions at any time, on any thread.
+ *             calls op definitions at any time, on any thread, and on several threads at the same time.
  *             Other threads may read the memory of a view, of `text` and of `constant_data`, until the
- *             next call that takes a handle that isn't const, and at most until the function that
- *             received the handle returns.
- *  Statuses   Any function that takes an id returns PASSDOCK_STATUS_STALE if the id is unknown or its
- *             entity was erased. Any function returns PASSDOCK_STATUS_INVALID for a malformed argument.
- *             The documentation of a function lists the other statuses, except those for unknown kinds
- *             and flags (Unknown, Growth).
+ *             next call that takes a handle that isn't const, and at most until the callback returns.
+ *  Statuses   passdock_status describes what each status means, which functions return it, and what to do
+ *             next. A call that returns a status other than OK has changed nothing. The documentation of a
+ *             function lists its statuses, except those that any function may return: STALE, INVALID and
+ *             UNSUPPORTED.
+ *  Errors     After a call that returned a status other than OK, `last_error` of the handle's table
+ *             returns the error message. The string belongs to the host and is valid until the next call
+ *             on the handle.
  *  Strings    UTF-8, with a length, without a terminating NUL. Names and strings of a model may contain
  *             any character, including NUL.
+ *  IR names   The canonical name of an operator or a function is DOMAIN.NAME: "acme.Silu". ONNX's own
+ *             domain, which ONNX files call "" or "ai.onnx", is `onnx`: "onnx.Conv". Names without a
+ *             domain are those of the IR ("return", "if") and of functions. Parts with other characters
+ *             than letters, digits and `_` are in quotes.
  *  Names      An enumerator is PASSDOCK_, the enumeration, the value: PASSDOCK_STATUS_REJECTED of
  *             passdock_status. PASSDOCK_OK is an exception. Flags of a struct that also has a kind
  *             have FLAG in their name (PASSDOCK_TYPE_FLAG_UNRANKED). Comments use the last part only.
@@ -62,10 +72,9 @@
  *             grows only by its passdock_setting.
  *             Fields named `reserved` are 0. The host rejects a description with another value
  *             (UNSUPPORTED).
- *             Id 0 is the first op, value, type, ...: an id field that is added to a description later
- *             counts only with a flag. Initialize descriptions with PASSDOCK_..._INIT, which sets
- *             optional ids to NONE. Symbol 0 is the empty string, which is equivalent to NONE where
- *             NONE is allowed.
+ *             An id field that is added to a description later counts only with a flag, because id 0 is
+ *             the first op, value, type, .... Symbol 0 is the empty string, which is equivalent to NONE
+ *             where NONE is allowed.
  *  Final      These never change: records in columns (passdock_op, passdock_value, ...), ids, and
  *             passdock_str, _bytes, _range, _dim, _position, _function_ref, _module_ref, _version
  *             and _column. New data of an op or a value is a new column of the view. Check the view's

@@ -9,7 +9,8 @@
  * The parts in passdock/cpp, in reading order: base.hpp (ids, errors), attribute.hpp and describe.hpp
  * (descriptions of ops to create), read.hpp and function.hpp (functions), analysis.hpp (analyses that a
  * plugin defines), context.hpp (options, diagnostics, queries to op definitions), module.hpp,
- * definition.hpp (op definitions), plugin.hpp (instruments), macros.hpp (PASSDOCK_PLUGIN).
+ * definition.hpp (op definitions), plugin.hpp (instruments and the plugin's table), macros.hpp
+ * (PASSDOCK_PLUGIN).
  *
  * THE RULES are those of passdock.h. In C++:
  *

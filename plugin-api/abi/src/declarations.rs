@@ -4,7 +4,7 @@
 use core::ffi::c_void;
 use core::mem::size_of;
 
-/// The version of the layout (records, tables, symbols); plugins and hosts of different majors are incompatible.
+/// The version of the layout: records, tables, exported symbols.
 pub const ABI_MAJOR: u32 = 1;
 /// The number of additions within the major version.
 pub const ABI_MINOR: u32 = 0;
@@ -20,21 +20,18 @@ pub const LANGUAGE_MINOR: u32 = 0;
 /// for it.
 pub const LOOPS_EXTENSION: &str = "passdock.loops/1";
 
-/// `major.minor`. Two sides with the same major version are compatible, and both use the smaller minor version.
+/// A version: `major.minor`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Version {
-    /// Changes with each incompatible change; another major version is rejected.
+    /// Changes with each incompatible change.
     pub major: u32,
     /// The number of additions.
     pub minor: u32,
 }
 
-/// The result of a call. If a call doesn't return OK, it has changed nothing, unless its documentation states
-/// otherwise, and `last_error` of the same table has an error message.
-///
-/// A pass that can't continue emits the reason (`passdock_fail`) and returns FAILED. The host then discards all
-/// edits of the pass.
+/// The result of a call of the host, or of a callback of the plugin. Each status names the functions that return
+/// it, and what a pass does next.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Status(pub u32);
@@ -42,24 +39,31 @@ pub struct Status(pub u32);
 impl Status {
     /// The call succeeded.
     pub const OK: Status = Status(0);
-    /// An id is invalid or its entity was erased. This is a bug in the caller: discard the id.
+    /// An id is unknown, or its entity was erased. Any function that takes an id may return it. It is a bug in the
+    /// plugin: don't use the id again.
     pub const STALE: Status = Status(1);
-    /// The edit would break an invariant of the IR. Skip it, or make another one.
+    /// The host rejects the request because of the state of the IR: an edit would make it invalid, or an op is
+    /// invalid. A pass skips the request, or makes another one. A function of an op definition returns it after
+    /// `reject`.
     pub const REJECTED: Status = Status(2);
-    /// An argument is malformed: a null pointer, a string that isn't UTF-8, a length over the limit.
+    /// An argument is malformed: a null pointer, a handle of another thread, a string that isn't UTF-8, a length over
+    /// the limit. Any function may return it. It is a bug in the plugin.
     pub const INVALID: Status = Status(3);
-    /// The symbol, option, function or definition doesn't exist.
+    /// There is nothing with this name or key, or nothing is known. A pass continues without it.
     pub const NOT_FOUND: Status = Status(4);
-    /// The host doesn't support the request: it is too old, or the function isn't available here. Continue without
-    /// it.
+    /// The host is older than the header of the plugin, and doesn't know a kind, a flag or a field. Any function that
+    /// takes one may return it. A pass continues without the request.
     pub const UNSUPPORTED: Status = Status(5);
-    /// The pass failed and emitted the reason.
+    /// The callback failed, after it emitted the reason. `run_pass` also returns it if the pass failed.
     pub const FAILED: Status = Status(6);
-    /// The plugin panicked, or caught an exception, and emitted the reason with its location.
+    /// The callback panicked or threw an exception, and emitted the message with its location. Only callbacks return
+    /// it.
     pub const PANICKED: Status = Status(7);
-    /// The file that stores the bytes couldn't be read.
+    /// The file that stores the bytes of a constant couldn't be read. `constant_data`, `constant_hash` and
+    /// `constants_equal` may return it. A pass fails, or skips the constant.
     pub const IO: Status = Status(8);
-    /// An option of the pass is invalid for this model: an error of the user. The pass emitted the reason.
+    /// An option has a value that is invalid for this model, which is an error of the user. The callback emitted the
+    /// reason. Only callbacks return it.
     pub const CONFIG: Status = Status(9);
 }
 
@@ -123,7 +127,7 @@ pub mod symbol {
     pub const FIRST: SymbolId = SymbolId(256);
 }
 
-/// `len` entries of a pool, from `start`.
+/// A list: `len` adjacent entries of a column, from `start`. The field that has it names the column.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Range {
@@ -138,7 +142,7 @@ pub struct Range {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Op {
-    /// The canonical name, domain included: "onnx.Conv", "return".
+    /// The canonical name: "onnx.Conv", "return".
     pub name: SymbolId,
     /// Flags.
     pub flags: u32,
@@ -762,7 +766,7 @@ pub struct Loc {
     pub b: u32,
 }
 
-/// A UTF-8 string, not NUL-terminated.
+/// A UTF-8 string without a terminating NUL.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Str {
@@ -806,37 +810,38 @@ impl FunctionKind {
     pub const PRIM: FunctionKind = FunctionKind(2);
 }
 
-/// The host's function, opaque.
+/// A function.
 #[repr(C)]
 pub struct Function {
     _opaque: [u8; 0],
 }
 
-/// The host's module, opaque.
+/// A module.
 #[repr(C)]
 pub struct Module {
     _opaque: [u8; 0],
 }
 
-/// The host's symbols, opaque.
+/// The symbols of a module.
 #[repr(C)]
 pub struct Symbols {
     _opaque: [u8; 0],
 }
 
-/// The host's context of a running pass, opaque.
+/// The context of a running pass, instrument or analysis.
 #[repr(C)]
 pub struct Context {
     _opaque: [u8; 0],
 }
 
-/// A call into an op definition, opaque.
+/// A call of a function of an op definition.
 #[repr(C)]
 pub struct OpCall {
     _opaque: [u8; 0],
 }
 
-/// A read-only view of a function's arenas.
+/// A read-only view of a function: a column for each kind of record, and columns of numbers, ids and bytes that
+/// records refer to.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionView {
@@ -1118,7 +1123,7 @@ pub struct ConstantDesc {
     pub ty: TypeId,
     /// The region it is visible in; NONE: the whole function.
     pub region: RegionId,
-    /// The name, or empty; if it is in use, a number is appended.
+    /// The name, or empty.
     pub name: Str,
     /// The elements, little-endian, packed as in ONNX, with any alignment; for strings, n + 1 uint64_t offsets and
     /// then the bytes.
@@ -1304,7 +1309,7 @@ pub struct RewriteDesc {
     pub rules: Str,
 }
 
-/// Interned strings of a module. These functions may be called on any thread.
+/// Interned strings of a module.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SymbolApi {
@@ -1324,8 +1329,9 @@ pub struct SymbolApi {
 
 /// Reading and editing one function.
 ///
-/// An edit succeeds, or returns an error and changes nothing. Edits are available in passes only: on a snapshot,
-/// and in an instrument, they return REJECTED. An id that names no entity, or an erased one, is STALE.
+/// Names of values and constants are unique in a function: the host appends a number to a name that is in use.
+/// Some edits change the interface of the function: its parameters, its results, and the versions of the domains
+/// that it imports. A pass that does so declares `changes_interface = true` in the manifest; otherwise it fails.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FunctionApi {
@@ -1333,13 +1339,12 @@ pub struct FunctionApi {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
-    /// belongs to the host and is valid until the next call on the handle.
+    /// Returns the error message of the last call on this handle that failed.
     pub last_error: Option<unsafe extern "C" fn(f: *const Function) -> Str>,
     /// Returns the bytes of a constant, with all elements, even for a splat.
     ///
     /// The bytes belong to the host and are valid until the next edit. They aren't aligned, nor are the offsets of a
-    /// string tensor: copy elements with `memcpy`. Returns IO if the file that stores the bytes can't be read.
+    /// string tensor: copy elements with `memcpy`.
     pub constant_data: Option<
         unsafe extern "C" fn(f: *const Function, constant: ConstId, out: *mut Bytes) -> Status,
     >,
@@ -1399,8 +1404,8 @@ pub struct FunctionApi {
     /// Moves all uses of `from` to `to`. Returns REJECTED if `to` isn't visible to a user of `from`.
     pub replace_uses:
         Option<unsafe extern "C" fn(f: *mut Function, from: ValueId, to: ValueId) -> Status>,
-    /// Sets an attribute of an op, or of the function if `op` is NONE. The host copies the value. Returns REJECTED
-    /// for a `return` or `yield`, which have no attributes.
+    /// Sets an attribute of an op, or of the function if `op` is NONE. Returns REJECTED for a `return` or `yield`,
+    /// which have no attributes.
     pub set_attr:
         Option<unsafe extern "C" fn(f: *mut Function, op: OpId, desc: *const AttrDesc) -> Status>,
     /// Removes an attribute of an op, or of the function if `op` is NONE. Returns NOT_FOUND if there is no attribute
@@ -1411,7 +1416,7 @@ pub struct FunctionApi {
     /// the type, for a constant to that of its bytes. Returns REJECTED if `ty` contradicts the current type.
     pub set_value_type:
         Option<unsafe extern "C" fn(f: *mut Function, value: ValueId, ty: TypeId) -> Status>,
-    /// Sets the name of a value. If the name is in use, a number is appended.
+    /// Sets the name of a value.
     pub set_value_name:
         Option<unsafe extern "C" fn(f: *mut Function, value: ValueId, name: Str) -> Status>,
     /// Interns a type. `out` receives its id.
@@ -1428,7 +1433,7 @@ pub struct FunctionApi {
             out: *mut Dim,
         ) -> Status,
     >,
-    /// Creates a constant with a copy of the data. `out` receives its value.
+    /// Creates a constant. `out` receives its value.
     ///
     /// Returns REJECTED if the data has the wrong length, or if the type isn't a tensor type with constant dims.
     pub add_constant: Option<
@@ -1440,8 +1445,8 @@ pub struct FunctionApi {
     >,
     /// Erases a constant. Returns REJECTED if it has a user, or if it is the tensor of an attribute.
     pub erase_constant: Option<unsafe extern "C" fn(f: *mut Function, constant: ConstId) -> Status>,
-    /// Appends an argument to a region. `out` receives its value. For the body, the argument is a parameter of the
-    /// function, and the interface changes.
+    /// Appends an argument to a region. `out` receives its value. An argument of the body is a parameter: the
+    /// interface changes.
     pub add_arg: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1485,8 +1490,7 @@ pub struct FunctionApi {
     /// of the region.
     ///
     /// Nothing is copied. The region keeps only its terminator, whose operands can then replace the results of the
-    /// op. The op stays until the pass replaces it. A name that is in use gets a number. Returns REJECTED if the
-    /// region is the body of the function.
+    /// op. The op stays until the pass replaces it. Returns REJECTED if the region is the body of the function.
     pub inline_region: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1527,13 +1531,12 @@ pub struct FunctionApi {
     /// Returns a hash of the bytes of a constant in `out`. Equal bytes have equal hashes.
     ///
     /// For a large constant, only a part of the bytes is read; a splat isn't expanded. The hash is the same in each
-    /// run on a machine, but may differ on another machine. Returns IO if the file that stores the bytes can't be
-    /// read.
+    /// run on a machine, but may differ on another machine.
     pub constant_hash: Option<
         unsafe extern "C" fn(f: *const Function, constant: ConstId, out: *mut u64) -> Status,
     >,
     /// Compares the bytes of two constants: `out` is 1 if they are equal, else 0. Types aren't compared. If the
-    /// lengths differ, no byte is read. Returns IO if a file that stores the bytes can't be read.
+    /// lengths differ, no byte is read.
     pub constants_equal: Option<
         unsafe extern "C" fn(
             f: *const Function,
@@ -1604,13 +1607,13 @@ pub struct FunctionApi {
         Option<unsafe extern "C" fn(f: *mut Function, source: *const Function) -> Status>,
 }
 
-/// Reading and editing a module. In a function pass the module is the input of the pass and read-only: edits
-/// return REJECTED.
+/// Reading and editing a module.
 ///
 /// An op calls the function of its name, for example "acme.Block". Operand i is parameter i of the function,
 /// result i is the value that its body returns at position i. An attribute of the op sets the attribute parameter
 /// of that name. These are ONNX's calls of local functions, whether the model, `create_function` or `outline`
-/// created the function. `type_from` converts types of the callee to types of the caller.
+/// created the function. `type_from` of passdock_function_api converts types of the callee to types of the
+/// caller.
 ///
 /// ONNX files can't represent a call of a function whose name has no domain ("block"), or of a loop-level
 /// function.
@@ -1621,8 +1624,7 @@ pub struct ModuleApi {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
-    /// belongs to the host and is valid until the next call on the handle.
+    /// Returns the error message of the last call on this handle that failed.
     pub last_error: Option<unsafe extern "C" fn(m: *const Module) -> Str>,
     /// Returns a read-only handle to the current state of a function. The handle is valid until `release`, or until
     /// the module's handle expires. Returns NOT_FOUND if there is no function of that name.
@@ -1880,7 +1882,7 @@ pub struct ContextApi {
             out: *mut Setting,
         ) -> Status,
     >,
-    /// Reports a diagnostic, which the host copies and shows after the pass returns.
+    /// Reports a diagnostic, which the host shows after the pass returns.
     ///
     /// If the severity is BUG or ERROR, the pass fails, whatever it returns. A pass that can't continue after such a
     /// diagnostic returns FAILED.
@@ -1902,8 +1904,7 @@ pub struct ContextApi {
     pub find_pass: Option<
         unsafe extern "C" fn(context: *const Context, name: Str, out: *mut PassKind) -> Status,
     >,
-    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
-    /// belongs to the host and is valid until the next call on the handle.
+    /// Returns the error message of the last call on this handle that failed.
     pub last_error: Option<unsafe extern "C" fn(context: *const Context) -> Str>,
     /// Checks whether a rule may do a rewrite; a pass calls it before each one. Returns REJECTED if the user disabled
     /// the rule, or limited the number of rewrites to bisect a failure.
@@ -1912,8 +1913,12 @@ pub struct ContextApi {
     pub rewrote: Option<unsafe extern "C" fn(context: *mut Context, rule: Str)>,
 }
 
-/// Queries to op definitions, and rewrites. Those that only read are available in instruments and definitions,
-/// too. `last_error` of passdock_function_api has the error message.
+/// Queries to op definitions, and rewrites. Functions that take a const function also work in instruments and op
+/// definitions.
+///
+/// The error message is that of `last_error` of the function. After `evaluate_with`, `infer_with`, `layout`,
+/// `alter_layout` and `supports`, it is only the reason, without a subject and a period, so that it can be a part
+/// of another sentence.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OpApi {
@@ -1932,8 +1937,7 @@ pub struct OpApi {
     /// Evaluates an op whose operands are all constant, and creates a constant for each result. `count` is the number
     /// of results, and `out` receives their values.
     ///
-    /// Returns NOT_FOUND if the op can't be evaluated, or if a result would be larger than `max_bytes`. `last_error`
-    /// of the function has the reason.
+    /// Returns NOT_FOUND if the op can't be evaluated, or if a result would be larger than `max_bytes`.
     pub evaluate: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1948,7 +1952,7 @@ pub struct OpApi {
     /// replacement for each of them. The op stays until the pass replaces it. Extensions of the operator are asked
     /// before its definition.
     ///
-    /// Returns NOT_FOUND if there is no decomposition. `last_error` of the function has the reason.
+    /// Returns NOT_FOUND if there is no decomposition.
     pub decompose: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1965,8 +1969,7 @@ pub struct OpApi {
     /// may be operands of further calls. A scratch constant becomes an ordinary one when an op uses it. The caller
     /// erases the unused ones. If the results are small integers, later calls of `infer` use their values.
     ///
-    /// Returns NOT_FOUND if the op can't be evaluated. `last_error` of the function then has only the reason, without
-    /// a subject or period.
+    /// Returns NOT_FOUND if the op can't be evaluated.
     pub evaluate_with: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -1992,14 +1995,13 @@ pub struct OpApi {
         ) -> Status,
     >,
     /// Checks the number of operands and the attributes of an op against its definition. Returns REJECTED if they
-    /// don't match; `last_error` of the function has the reason. Also returns OK if there is no definition.
+    /// don't match. Also returns OK if there is no definition.
     pub check_op:
         Option<unsafe extern "C" fn(context: *mut Context, f: *const Function, op: OpId) -> Status>,
     /// Checks whether an op would be valid with other operands. `operands` has one value for each operand of the op.
     /// The types that `infer` of the definition sets are discarded.
     ///
-    /// Returns REJECTED if the op would be invalid. `last_error` of the function then has only the reason, without a
-    /// subject and a full stop. Also returns OK if nothing is known.
+    /// Returns REJECTED if the op would be invalid. Also returns OK if nothing is known.
     pub infer_with: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -2025,7 +2027,7 @@ pub struct OpApi {
     ///
     /// `wanted` has the layout of each operand, in the syntax of passdock_laid_out; an empty string leaves the
     /// operand unchanged. The pointers in `out` are valid until the next call of `layout` or `alter_layout` on the
-    /// function. Returns NOT_FOUND if the op has no such form. `last_error` of the function then has only the reason.
+    /// function. Returns NOT_FOUND if the op has no such form.
     pub layout: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -2069,8 +2071,8 @@ pub struct OpApi {
     /// Checks whether a target supports an op, according to the definitions and extensions of its operator for that
     /// target.
     ///
-    /// Returns OK if it does. Returns REJECTED if it doesn't; `last_error` of the function then has only the reason.
-    /// Returns NOT_FOUND if no definition decides. Any other status means that a definition failed.
+    /// Returns OK if it does, REJECTED if it doesn't, and NOT_FOUND if no definition decides. Any other status means
+    /// that a definition failed.
     pub supports: Option<
         unsafe extern "C" fn(
             context: *mut Context,
@@ -2082,12 +2084,12 @@ pub struct OpApi {
 }
 
 /// The functions with which an op definition returns its results. The handle is the `call` argument of `infer` or
-/// another function of a passdock_op_entry. It is valid until that function returns.
+/// another function of a passdock_op_entry. A function that takes an index returns INVALID if the op has no such
+/// result or operand.
 ///
-/// A definition may also call functions that only read: passdock_symbol_api, and the functions of
-/// passdock_function_api that take a const function. The functions of this table may append to the columns of the
-/// function's view, and memory that was read before stays valid until the definition returns. In `supports`,
-/// calls that would add a type or an expression return REJECTED.
+/// The functions of this table may append to the columns of the function's view, and memory that was read before
+/// stays valid until the definition returns. In `supports`, calls that would add a type or an expression return
+/// REJECTED.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DefinitionApi {
@@ -2095,11 +2097,9 @@ pub struct DefinitionApi {
     pub struct_size: u32,
     /// reserved: 0.
     pub reserved: u32,
-    /// Returns the error message of the last call on this handle that returned a status other than OK. The string
-    /// belongs to the host and is valid until the next call on the handle.
+    /// Returns the error message of the last call on this handle that failed.
     pub last_error: Option<unsafe extern "C" fn(call: *const OpCall) -> Str>,
-    /// Sets the type of a result. This function, and the others of this table, return INVALID if the op has no result
-    /// or operand with this index.
+    /// Sets the type of a result.
     pub set_result_type: Option<
         unsafe extern "C" fn(call: *mut OpCall, index: u32, desc: *const TypeDesc) -> Status,
     >,
@@ -2153,7 +2153,7 @@ pub struct DefinitionApi {
     /// Sets the reason for a following status REJECTED: `evaluate` has no result, or `infer` found the op to be
     /// invalid. Types that `infer` set before stay.
     pub reject: Option<unsafe extern "C" fn(call: *mut OpCall, reason: Str)>,
-    /// In `decompose`, `layout` and `alter_layout`: sets the body of the op. The host copies the text.
+    /// In `decompose`, `layout` and `alter_layout`: sets the body of the op.
     ///
     /// The text is the IR of one function, written for this op: "fn @body(%0, %1) { %2 = onnx.Mul(%0, %1) return %2
     /// }". Parameter i is operand i of the op; the parameter of an omitted operand must not be used. The first
@@ -2343,7 +2343,7 @@ pub struct AnalysisApi {
         Option<unsafe extern "C" fn(f: *mut Function, owner: *const c_void, key: Str) -> Status>,
 }
 
-/// The pass that an instrument is called for. Valid until the function returns.
+/// The pass that an instrument is called for.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PassInfo {
@@ -2474,7 +2474,7 @@ pub struct PassEntry {
     pub state: *mut c_void,
     /// Runs a function or prim-function pass on one function; null for a module pass. `module` is the read-only
     /// module before the pass. It may be null if the host has none. Returns OK; or FAILED, CONFIG or PANICKED after a
-    /// call of `emit` with the reason.
+    /// call of `emit` with the reason: the host then discards the edits of the pass.
     pub run_function: Option<RunFunctionPass>,
     /// Runs a module pass; null for other passes. `module` is the module to edit. The statuses are those of
     /// `run_function`.
@@ -2484,8 +2484,7 @@ pub struct PassEntry {
 // SAFETY: immutable after the plugin's entry returned it; the plugin synchronizes the data of `state`.
 unsafe impl Sync for PassEntry {}
 
-/// A function of an op definition, called for one op. `function` is read-only and valid until the call returns.
-/// The host may call it on any thread, and on several threads at the same time.
+/// A function of an op definition, called for one op of a read-only function.
 ///
 /// It returns OK after it set its results with the functions of passdock_definition_api, or NOT_FOUND if there
 /// are none. To reject the op, it calls `reject` with the reason and returns REJECTED.

@@ -17,6 +17,7 @@ pub use error::{EditError, PassError, PassResult};
 pub use laid_out::LaidOut;
 pub use op_traits::OpTraits;
 pub use setting::{
-    field, table, OptionDefault, OptionSpec, OptionType, OptionValue, Options, RulesText,
+    list, option, options_of, table, ChoicesType, OptionDefault, OptionSpec, OptionValue, Options,
+    RangeType, RestType, RulesText,
 };
 pub use table::Table;

@@ -47,64 +47,140 @@
 /// ```
 #[macro_export]
 macro_rules! options {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* }) => {
+        $crate::__options!({ $(#[$meta])* $vis struct $name } [] $($fields)* ,);
+    };
+}
+
+// As for `plugin!`: there is no rule for invalid syntax, a comma is appended to the fields, and names are matched as `tt`.
+
+/// Expands the fields of a struct of options, each to a list of its parts.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __options {
+    ($head:tt $fields:tt $(,)?) => {
+        $crate::__options_struct!($head $fields);
+    };
     (
-        $(#[$meta:meta])*
-        $vis:vis struct $name:ident {
-            $(
-                $(#[doc = $doc:expr])*
-                $(#[range($min:literal $dots:tt $($max:literal)?)])?
-                $(#[choices($($choice:literal),+ $(,)?)])?
-                $(#[rest $($rest:literal)?])?
-                $field_vis:vis $field:ident : $ty:ident $(<$item:ident>)? $(= $default:expr)?
-            ),* $(,)?
-        }
+        $head:tt $done:tt
+        $(#[doc = $doc:expr])*
+        $(#[range $range:tt])?
+        $(#[choices $choices:tt])?
+        $(#[rest $($rest:literal)?])?
+        $vis:vis $field:ident: $($more:tt)*
+    ) => {
+        $crate::__option_type!(
+            $head $done
+            [[$($doc)*] [$($range)?] [$($choices)?] [$(true $($rest)?)?] [$vis] $field]
+            $($more)*
+        );
+    };
+}
+
+/// Expands the type and the default of a field. A type of options becomes tokens; any other type is an error later.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __option_type {
+    ($head:tt $done:tt $parts:tt Vec<String> $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__option_end!($head $done $parts [Vec<String>] [$($default)?] $($more)*);
+    };
+    ($head:tt $done:tt $parts:tt Vec<RulesText> $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__option_end!($head $done $parts [Vec<RulesText>] [$($default)?] $($more)*);
+    };
+    ($head:tt $done:tt $parts:tt Table<i64> $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__option_end!($head $done $parts [Table<i64>] [$($default)?] $($more)*);
+    };
+    ($head:tt $done:tt $parts:tt Table<OptionValue> $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__option_end!($head $done $parts [Table<OptionValue>] [$($default)?] $($more)*);
+    };
+    ($head:tt $done:tt $parts:tt $ty:tt $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__option_end!($head $done $parts [$ty] [$($default)?] $($more)*);
+    };
+    // Without the default, which would cause more errors.
+    ($head:tt $done:tt $parts:tt $ty:ty $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__option_end!($head $done $parts [$ty] [] $($more)*);
+    };
+}
+
+/// Adds a field to those that are expanded.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __option_end {
+    ($head:tt [$($done:tt)*] [$($parts:tt)*] $ty:tt $default:tt $($more:tt)*) => {
+        $crate::__options!($head [$($done)* [$($parts)* $ty $default]] $($more)*);
+    };
+}
+
+/// Expands a struct of options.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __options_struct {
+    (
+        { $(#[$meta:meta])* $vis:vis struct $name:ident }
+        [$([
+            [$($doc:expr)*] $range:tt $choices:tt $rest:tt
+            [$field_vis:vis] $field:tt [$($ty:tt)*] $default:tt
+        ])*]
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         $vis struct $name {
-            $($(#[doc = $doc])* $field_vis $field: $ty $(<$item>)?,)*
+            $($(#[doc = $doc])* $field_vis $field: $($ty)*,)*
         }
 
-        impl ::std::default::Default for $name {
-            fn default() -> Self {
-                $name { $($field: $crate::__option_default!(value $ty $(<$item>)? $($default)?),)* }
-            }
-        }
+        const _: () = {
+            $crate::__no_duplicates!($($field)*);
 
-        impl $crate::Options for $name {
-            const OPTIONS: &'static [$crate::__private::OptionSpec] = &[
-                $($crate::__private::OptionSpec {
-                    name: ::std::stringify!($field),
-                    docs: &[$($doc),*],
-                    default: $crate::__option_default!(spec $ty $(<$item>)? $($default)?),
-                    mandatory: ::std::stringify!($($default)?).is_empty(),
-                    range: $crate::__option_default!(range $ty $(<$item>)? $($min $dots $($max)?)?),
-                    choices: &[$($($choice),+)?],
-                    rest: $crate::__option_default!(rest $ty $(rest $($rest)?)?),
-                }),*
-            ];
+            /// The defaults as constants, so that each is compiled once.
+            struct Defaults;
 
-            fn read(
-                source: &dyn ::std::ops::Fn(
-                    &str,
-                ) -> ::std::result::Result<
-                    ::std::option::Option<$crate::OptionValue>,
-                    $crate::EditError,
-                >,
-            ) -> ::std::result::Result<Self, $crate::PassError> {
-                ::std::result::Result::Ok($name {
-                    $($field: $crate::__private::field(
-                        ::std::stringify!($field),
-                        source(::std::stringify!($field)),
-                        || $crate::__option_default!(value $ty $(<$item>)? $($default)?),
-                    )?,)*
-                })
+            #[allow(non_upper_case_globals)]
+            impl Defaults {
+                $($crate::__option!(constant $field [$($ty)*] $default);)*
             }
 
-            fn values(self) -> ::std::vec::Vec<$crate::OptionValue> {
-                ::std::vec![$($crate::__private::OptionType::into_value(self.$field)),*]
+            impl ::std::default::Default for $name {
+                fn default() -> Self {
+                    $name { $($field: $crate::__option!(value $field [$($ty)*] $default),)* }
+                }
             }
-        }
+
+            impl $crate::Options for $name {
+                const OPTIONS: &'static [$crate::__private::OptionSpec] = &[
+                    $($crate::__private::OptionSpec {
+                        name: ::std::stringify!($field),
+                        docs: &[$($doc),*],
+                        default: $crate::__option!(spec $field [$($ty)*] $default),
+                        mandatory: $crate::__option!(mandatory $default),
+                        range: $crate::__option!(range [$($ty)*] $range),
+                        choices: $crate::__option!(choices [$($ty)*] $choices),
+                        rest: $crate::__option!(rest [$($ty)*] $rest),
+                    }),*
+                ];
+
+                fn read(
+                    source: &dyn ::std::ops::Fn(
+                        &str,
+                    ) -> ::std::result::Result<
+                        ::std::option::Option<$crate::OptionValue>,
+                        $crate::EditError,
+                    >,
+                ) -> ::std::result::Result<Self, $crate::PassError> {
+                    let defaults = <Self as ::std::default::Default>::default();
+                    ::std::result::Result::Ok($name {
+                        $($field: ($crate::__private::option::<$($ty)*>().read)(
+                            ::std::stringify!($field),
+                            source(::std::stringify!($field)),
+                            defaults.$field,
+                        )?,)*
+                    })
+                }
+
+                fn values(self) -> ::std::vec::Vec<$crate::OptionValue> {
+                    ::std::vec![$(($crate::__private::option::<$($ty)*>().into_value)(self.$field)),*]
+                }
+            }
+        };
 
         impl ::std::convert::From<$name> for $crate::OptionValue {
             fn from(options: $name) -> Self {
@@ -112,88 +188,115 @@ macro_rules! options {
             }
         }
     };
-    ($($other:tt)*) => {
-        ::std::compile_error!(
-            "`options!` expects one struct, such as `pub struct Tile { size: i64 = 32 }`; a field is `name: type = \
-             default`, or `name: type` if it is mandatory; its type is `bool`, an integer, `f64`, `String`, \
-             `Vec<String>`, `Vec<RulesText>`, `Table<i64>` or `Table<OptionValue>`; before a field, in this order \
-             and all optional: doc comments, `#[range(0..=8)]` or `#[range(0..)]` with number literals, \
-             `#[choices(\"rows\", \"columns\")]` with string literals, and `#[rest]`"
-        );
-    };
 }
 
-/// A default, for the manifest and for the struct.
+/// Expands a part of a field.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __option_default {
-    (spec $ty:ident $(<$item:ident>)?) => {
-        <$ty $(<$item>)? as $crate::__private::OptionType>::ZERO
+macro_rules! __option {
+    (constant $field:tt $ty:tt []) => {};
+    (constant $field:tt [String] [$default:expr]) => {
+        const $field: &'static str = $default;
     };
-    (spec bool $default:expr) => {
-        $crate::__private::OptionDefault::Bool($default)
+    (constant $field:tt [Vec<String>] [$default:expr]) => {
+        const $field: &'static [&'static str] = &$crate::__private::list($default);
     };
-    (spec f64 $default:expr) => {
+    (constant $field:tt [Vec<RulesText>] $default:tt) => {
+        $crate::__option!(constant $field [Vec<String>] $default);
+    };
+    // The only default of a table is `[]`.
+    (constant $field:tt [Table<$item:tt>] [$default:expr]) => {
+        const $field: [(::std::string::String, $item); 0] = $default;
+    };
+    (constant $field:tt [$($ty:tt)*] [$default:expr]) => {
+        const $field: $($ty)* = $default;
+    };
+
+    (value $field:tt [String] [$default:expr]) => {
+        ::std::string::String::from(Defaults::$field)
+    };
+    (value $field:tt [Vec<String>] [$default:expr]) => {
+        Defaults::$field.iter().copied().map(::std::convert::From::from).collect()
+    };
+    (value $field:tt [Vec<RulesText>] $default:tt) => {
+        $crate::__option!(value $field [Vec<String>] $default)
+    };
+    (value $field:tt [Table<$item:tt>] [$default:expr]) => {
+        ::std::iter::IntoIterator::into_iter(Defaults::$field).collect()
+    };
+    (value $field:tt $ty:tt [$default:expr]) => {
+        Defaults::$field
+    };
+    (value $field:tt [$($ty:tt)*] []) => {
+        <$($ty)* as ::std::default::Default>::default()
+    };
+
+    (spec $field:tt [bool] [$default:expr]) => {
+        $crate::__private::OptionDefault::Bool(Defaults::$field)
+    };
+    (spec $field:tt [f64] [$default:expr]) => {
         $crate::__private::OptionDefault::Float(::std::stringify!($default))
     };
-    (spec String $default:expr) => {
-        $crate::__private::OptionDefault::Str($default)
+    (spec $field:tt [String] [$default:expr]) => {
+        $crate::__private::OptionDefault::Str(Defaults::$field)
     };
-    (spec Vec<String> $default:expr) => {
-        $crate::__private::OptionDefault::Strs(&$default)
+    (spec $field:tt [Vec<RulesText>] [$default:expr]) => {
+        $crate::__private::OptionDefault::Rules(Defaults::$field)
     };
-    (spec Vec<RulesText> $default:expr) => {
-        $crate::__private::OptionDefault::Rules(&$default)
+    (spec $field:tt [Vec<String>] [$default:expr]) => {
+        $crate::__private::OptionDefault::Strs(Defaults::$field)
     };
-    (spec Table<$item:ident> $default:expr) => {
-        $crate::__option_default!(spec Table<$item>)
+    (spec $field:tt [$int:tt] [$default:expr]) => {
+        $crate::__private::OptionDefault::Int(Defaults::$field as i64)
     };
-    (spec $int:ident $default:expr) => {{
-        let default: $int = $default;
-        $crate::__private::OptionDefault::Int(default as i64)
-    }};
-    (range $ty:ident $(<$item:ident>)?) => {
-        <$ty $(<$item>)? as $crate::__private::OptionType>::RANGE
+    // No default, or an empty table.
+    (spec $field:tt [$($ty:tt)*] $default:tt) => {
+        $crate::__private::option::<$($ty)*>().zero
     };
-    (range Table<$item:ident> $min:literal ..= $max:literal) => {
-        $crate::__option_default!(range i64 $min ..= $max)
-    };
-    (range Table<$item:ident> $min:literal ..) => {
-        $crate::__option_default!(range i64 $min ..)
-    };
-    (rest $ty:ident) => {
-        false
-    };
-    (rest Table rest) => {
+
+    (mandatory []) => {
         true
     };
-    (rest $ty:ident rest) => {
-        ::std::compile_error!("`#[rest]` requires a field of type `Table<…>`")
+    (mandatory $default:tt) => {
+        false
     };
-    (range $int:ident $min:literal ..= $max:literal) => {{
-        let range: ($int, $int) = ($min, $max);
-        ::std::option::Option::Some((range.0 as i64, range.1 as i64))
+
+    (range [$($ty:tt)*] []) => {
+        $crate::__private::option::<$($ty)*>().range
+    };
+    (range [Table<i64>] $range:tt) => {
+        $crate::__option!(range [i64] $range)
+    };
+    (range [$($ty:tt)*] [($min:literal ..= $max:literal)]) => {{
+        $crate::__option!(applies RangeType [$($ty)*]);
+        let range: [$($ty)*; 2] = [$min, $max];
+        ::std::option::Option::Some((range[0] as i64, range[1] as i64))
     }};
-    (range $int:ident $min:literal ..) => {{
-        let min: $int = $min;
+    (range [$($ty:tt)*] [($min:literal ..)]) => {{
+        $crate::__option!(applies RangeType [$($ty)*]);
+        let min: $($ty)* = $min;
         ::std::option::Option::Some((min as i64, i64::MAX))
     }};
-    (value $ty:ident $(<$item:ident>)?) => {
-        <$ty $(<$item>)? as ::std::default::Default>::default()
+
+    (choices $ty:tt []) => {
+        &[]
     };
-    (value Vec<$item:ident> $default:expr) => {{
-        let default: &[&str] = &$default;
-        default.iter().map(|item| $item::from(*item)).collect()
+    (choices $ty:tt [($($choice:literal),+ $(,)?)]) => {{
+        $crate::__option!(applies ChoicesType $ty);
+        &[$($choice),+]
     }};
-    (value Table<$item:ident> $default:expr) => {{
-        // The only default is `[]`.
-        let empty: [(::std::string::String, $item); 0] = $default;
-        ::std::iter::IntoIterator::into_iter(empty).collect()
-    }};
-    (value String $default:expr) => {
-        ::std::string::String::from($default)
+
+    (rest $ty:tt []) => {
+        false
     };
-    (value $ty:ident $default:expr) => {
-        $default
+    (rest $ty:tt [true]) => {{
+        $crate::__option!(applies RestType $ty);
+        true
+    }};
+
+    // Whether an attribute applies to a type.
+    (applies $attribute:ident [$($ty:tt)*]) => {
+        const fn applies<T: $crate::__private::$attribute>() {}
+        applies::<$($ty)*>()
     };
 }

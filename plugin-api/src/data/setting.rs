@@ -5,6 +5,7 @@ use std::fmt;
 use passdock_abi::Status;
 
 use super::error::{EditError, PassError};
+use super::table::Table;
 
 /// The value of an option or config field.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +74,14 @@ impl From<&str> for RulesText {
 ///
 /// Also the value of a config key without fields: a `bool`, an `i64`, an `f64`, a `String`, a `Vec<String>`, a
 /// `Vec<RulesText>` or a [`Table`](crate::Table). `()` has no options.
+#[cfg_attr(
+    has_diagnostics,
+    diagnostic::on_unimplemented(
+        message = "`{Self}` has no options",
+        label = "not a struct of `options!`",
+        note = "declare the struct with `options!`: `options! {{ pub struct Tile {{ size: i64 = 32 }} }}`"
+    )
+)]
 pub trait Options: Default {
     /// The descriptions of the fields, for the manifest.
     #[doc(hidden)]
@@ -87,6 +96,12 @@ pub trait Options: Default {
     /// Returns the values of the fields, in the order of [`Options::OPTIONS`].
     #[doc(hidden)]
     fn values(self) -> Vec<OptionValue>;
+}
+
+/// Returns the descriptions of options, for `plugin!`.
+#[doc(hidden)]
+pub const fn options_of<T: Options>() -> &'static [OptionSpec] {
+    T::OPTIONS
 }
 
 /// The description of an option for the manifest.
@@ -126,6 +141,14 @@ pub enum OptionDefault {
 
 /// A type that an option may have.
 #[doc(hidden)]
+#[cfg_attr(
+    has_diagnostics,
+    diagnostic::on_unimplemented(
+        message = "`{Self}` is not a type of options",
+        label = "expected `bool`, an integer, `f64`, `String`, `Vec<String>`, `Vec<RulesText>`, `Table<i64>` or \
+                 `Table<OptionValue>`"
+    )
+)]
 pub trait OptionType: Sized {
     /// The default of an option without an explicit one, which determines its type in the manifest.
     const ZERO: OptionDefault;
@@ -133,6 +156,45 @@ pub trait OptionType: Sized {
     const RANGE: Option<(i64, i64)> = None;
     fn from_value(value: &OptionValue) -> Option<Self>;
     fn into_value(self) -> OptionValue;
+}
+
+/// The value that a host returns for an option; `None` if it isn't set.
+type Given = Result<Option<OptionValue>, EditError>;
+
+/// An [`OptionType`] as data. `options!` only uses the trait by [`option`], so that the compiler reports a type without
+/// it once, at the type.
+#[doc(hidden)]
+pub struct OptionAccess<T> {
+    pub zero: OptionDefault,
+    pub range: Option<(i64, i64)>,
+    pub read: fn(&str, Given, T) -> Result<T, PassError>,
+    pub into_value: fn(T) -> OptionValue,
+}
+
+#[doc(hidden)]
+pub const fn option<T: OptionType>() -> OptionAccess<T> {
+    OptionAccess {
+        zero: T::ZERO,
+        range: T::RANGE,
+        read: field,
+        into_value: T::into_value,
+    }
+}
+
+/// Declares the types whose fields can have an attribute of `options!`.
+macro_rules! attributes {
+    ($($trait:ident $message:literal: $($ty:ty),*;)*) => {$(
+        #[doc(hidden)]
+        #[cfg_attr(has_diagnostics, diagnostic::on_unimplemented(message = $message, label = "unsuitable type"))]
+        pub trait $trait {}
+        $(impl $trait for $ty {})*
+    )*};
+}
+
+attributes! {
+    RangeType "`#[range]` requires an integer or `Table<i64>`, found `{Self}`": i64, i32, u32, u64, usize, Table<i64>;
+    ChoicesType "`#[choices]` requires `String`, found `{Self}`": String;
+    RestType "`#[rest]` requires `Table<i64>` or `Table<OptionValue>`, found `{Self}`": Table<i64>, Table<OptionValue>;
 }
 
 macro_rules! scalars {
@@ -225,6 +287,7 @@ integers! {
     usize: Some((0, i64::MAX));
 }
 
+#[cfg_attr(has_diagnostics, diagnostic::do_not_recommend)]
 impl<T: OptionType + Default> Options for T {
     const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
         name: "",
@@ -239,7 +302,7 @@ impl<T: OptionType + Default> Options for T {
     fn read(
         source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
     ) -> Result<T, PassError> {
-        field("", source(""), T::default)
+        field("", source(""), T::default())
     }
 
     fn values(self) -> Vec<OptionValue> {
@@ -268,15 +331,16 @@ pub fn table<T: Options>(options: T) -> OptionValue {
     OptionValue::Table(names.zip(options.values()).collect())
 }
 
-/// Returns the value of a field: the one that is set, or the default.
+/// Returns the items of a list, which must be an array of strings.
 #[doc(hidden)]
-pub fn field<T: OptionType>(
-    name: &str,
-    value: Result<Option<OptionValue>, EditError>,
-    default: impl FnOnce() -> T,
-) -> Result<T, PassError> {
+pub const fn list<const N: usize>(items: [&'static str; N]) -> [&'static str; N] {
+    items
+}
+
+/// Returns the value of a field: the one that is set, or the default.
+fn field<T: OptionType>(name: &str, value: Given, default: T) -> Result<T, PassError> {
     match value {
-        Ok(None) => Ok(default()),
+        Ok(None) => Ok(default),
         Ok(Some(value)) => T::from_value(&value).ok_or_else(|| {
             PassError::new(format!(
                 "invalid value for option `{}`: expected a {}, found {}",
@@ -286,7 +350,7 @@ pub fn field<T: OptionType>(
             ))
         }),
         // A host may reject an option that the pass doesn't declare.
-        Err(error) if error.status == Status::NOT_FOUND => Ok(default()),
+        Err(error) if error.status == Status::NOT_FOUND => Ok(default),
         Err(error) => Err(error.into()),
     }
 }

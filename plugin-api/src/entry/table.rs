@@ -37,12 +37,12 @@ pub(super) fn state<T: Sync>(state: &'static T) -> *mut c_void {
 fn pass_entries(passes: &'static [PassSpec]) -> &'static [abi::PassEntry] {
     let entries = passes.iter().map(|pass| {
         let (state, run_function, run_module) = match &pass.run {
-            PassFunction::Function(pass) | PassFunction::PrimFunction(pass) => (
+            PassFunction::function(pass) | PassFunction::prim_function(pass) => (
                 state(pass),
                 Some(run_function as abi::RunFunctionPass),
                 None,
             ),
-            PassFunction::Module(pass) => {
+            PassFunction::module(pass) => {
                 (state(pass), None, Some(run_module as abi::RunModulePass))
             }
         };

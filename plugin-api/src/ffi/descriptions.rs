@@ -173,7 +173,7 @@ pub(crate) struct ConstantDesc<'a> {
     pub(crate) ty: TypeId,
     /// The region it is visible in; NONE: the whole function.
     pub(crate) region: RegionId,
-    /// The name, or empty; if it is in use, a number is appended.
+    /// The name, or empty.
     pub(crate) name: &'a str,
     /// The elements, little-endian, packed as in ONNX, with any alignment; for strings, n + 1 uint64_t offsets and
     /// then the bytes.

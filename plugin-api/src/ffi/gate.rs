@@ -1,7 +1,8 @@
 //! The gate that every call into a plugin passes through: no panic leaves it.
 //!
 //! A hook in the plugin's copy of `std` records a panic's message and location. It is installed once, when the plugin
-//! is attached. On a thread that is inside the gate it is silent; elsewhere it calls the previous hook.
+//! is attached. On a thread that is inside the gate it prints nothing, unless RUST_BACKTRACE asks for a backtrace;
+//! elsewhere it calls the previous hook.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -65,8 +66,13 @@ pub fn install_hook() {
     INSTALLED.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if !INSIDE.try_with(Cell::get).unwrap_or(false) {
-                return before(info);
+            let is_inside = INSIDE.try_with(Cell::get).unwrap_or(false);
+            if !is_inside || std::env::var_os("RUST_BACKTRACE").map_or(false, |value| value != "0")
+            {
+                before(info);
+            }
+            if !is_inside {
+                return;
             }
             let (file, line, column) = info.location().map_or(("", 0, 0), |location| {
                 (location.file(), location.line(), location.column())

@@ -72,7 +72,7 @@ impl Parser<'_> {
     fn sort(&self, term: &Spanned<Term>, other: &Term) -> Parsed<Sort> {
         let literal = match &term.value {
             Term::Literal(literal) | Term::Attr(AttrTerm::Literal(literal)) => literal,
-            Term::Attr(AttrTerm::Compose(..)) => return Ok(Sort::List),
+            Term::Attr(AttrTerm::Compose(..) | AttrTerm::List(_)) => return Ok(Sort::List),
             Term::Attr(AttrTerm::Bound(_)) => return Ok(Sort::Any),
             Term::DType(_) => return Ok(Sort::DType),
             _ => return Ok(Sort::Number),

@@ -5,7 +5,7 @@ use super::parse::{Parsed, Parser};
 use super::rule::{AttrTerm, Condition, Literal, Operand, Relation, Spanned, Term, Test};
 
 /// The terms that conditions compare.
-const TERMS: [&str; 6] = ["rank", "size", "uses", "dtype", "dim", "opset"];
+const TERMS: [&str; 7] = ["rank", "size", "uses", "dtype", "dim", "axis", "opset"];
 
 /// A condition on one value or on two.
 enum Predicate {
@@ -150,6 +150,13 @@ impl Parser<'_> {
             return Ok(Term::Opset(domain));
         }
         self.expect("(")?;
+        if ident == "axis" {
+            let axis = self.attr_term()?;
+            self.expect(",")?;
+            let operand = self.known_operand()?;
+            self.expect(")")?;
+            return Ok(Term::Axis(axis, operand));
+        }
         let operand = self.known_operand()?;
         let term = match ident.as_str() {
             "rank" => Term::Rank(operand),
@@ -173,8 +180,9 @@ impl Parser<'_> {
         Ok(term)
     }
 
+    /// Parses an attribute. In a pattern, a new name is bound to it.
     pub(crate) fn attr_term(&mut self) -> Parsed<AttrTerm> {
-        if self.eat_keyword("compose") {
+        if !self.in_pattern && self.eat_keyword("compose") {
             self.expect("(")?;
             let (first, second) = self.nested(|parser| {
                 let first = parser.attr_term()?;
@@ -185,16 +193,10 @@ impl Parser<'_> {
             return Ok(AttrTerm::Compose(Box::new(first), Box::new(second)));
         }
         if self.is("$") {
-            let start = self.at().start;
-            self.advance();
-            let name = self.ident("an attribute name")?;
-            let at = self.since(start);
-            let attr = self.rule.attrs.iter().position(|attr| *attr == name);
-            return attr.map(AttrTerm::Bound).ok_or_else(|| {
-                let names = self.rule.attrs.iter().map(|name| format!("${}", name));
-                let message = format!("the pattern binds no attribute `${}`", name);
-                self.error(at, message).candidates(names)
-            });
+            return self.attr_name().map(AttrTerm::Bound);
+        }
+        if self.is("[") {
+            return self.attr_list(false);
         }
         Ok(AttrTerm::Literal(self.attr_literal()?))
     }

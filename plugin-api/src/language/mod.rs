@@ -16,6 +16,6 @@ mod rule;
 
 pub use parse::{file, rule, Extent};
 pub use rule::{
-    After, AttrTerm, Condition, Literal, Node, NodeAttr, Number, Operand, Opset, Relation, Rule,
-    RuleError, Spanned, Term, Test,
+    After, AttrTerm, Condition, Literal, Node, NodeAttr, Number, Operand, Opset, PatternValue,
+    Relation, Rule, RuleError, Spanned, Term, Test,
 };

@@ -3,12 +3,14 @@
 use std::ops::Range;
 
 use super::lex::Token;
-use super::parse::{Parsed, Parser};
-use super::rule::{After, AttrTerm, Literal, Node, NodeAttr, Number, Operand, RuleError, Spanned};
+use super::parse::{literals, Parsed, Parser};
+use super::rule::{
+    After, AttrTerm, Literal, Node, NodeAttr, Number, Operand, PatternValue, RuleError, Spanned,
+};
 
 impl Parser<'_> {
-    /// Parses an op of the pattern, with the names of its results.
-    pub(crate) fn pattern_op(&mut self) -> Parsed<()> {
+    /// Parses an op or alternatives of the pattern, with the names of the results.
+    pub(crate) fn pattern_statement(&mut self) -> Parsed<Operand> {
         let at = self.at();
         let names = self.defined()?;
         for name in names.iter().filter(|name| !name.is_empty()) {
@@ -16,13 +18,61 @@ impl Parser<'_> {
                 return Err(self.error(at, format!("value `%{}` is already defined", name)));
             }
         }
-        self.node(names).map(drop)
+        match self.is("(") {
+            true => self.alternatives(names, at),
+            false => self.node(names),
+        }
+    }
+
+    /// Parses alternatives in parentheses.
+    fn alternatives(&mut self, names: Vec<String>, at: Range<usize>) -> Parsed<Operand> {
+        if !self.in_pattern {
+            return Err(self.error(self.at(), "only a pattern can have alternatives"));
+        }
+        self.expect("(")?;
+        let alternatives = self.nested(|parser| {
+            let mut alternatives = vec![parser.alternative()?];
+            while alternatives.len() < 2 || !parser.is(")") {
+                parser.expect("|")?;
+                alternatives.push(parser.alternative()?);
+            }
+            Ok(alternatives)
+        })?;
+        self.expect(")")?;
+        self.choice(names, at, alternatives)
+    }
+
+    fn alternative(&mut self) -> Parsed<Spanned<Operand>> {
+        let operand = self.spanned(Parser::operand)?;
+        match operand.value {
+            Operand::List(_) => {
+                Err(self.error(operand.at, "a list (`...`) cannot be an alternative"))
+            }
+            _ => Ok(operand),
+        }
+    }
+
+    /// Adds a value of the pattern that matches one of several operands.
+    fn choice(
+        &mut self,
+        names: Vec<String>,
+        at: Range<usize>,
+        alternatives: Vec<Spanned<Operand>>,
+    ) -> Parsed<Operand> {
+        if names.len() > 1 {
+            return Err(self.error(at, "only an op that is required can define several values"));
+        }
+        let name = names.into_iter().next().unwrap_or_default();
+        self.rule.values.push(PatternValue { name, alternatives });
+        Ok(Operand::Value(self.rule.values.len() - 1))
     }
 
     /// Parses the replacement.
     pub(crate) fn replacement(&mut self, end: &str) -> Parsed<()> {
-        let root = self.rule.nodes.len() - 1;
-        let expected = self.rule.nodes[root].results.clone();
+        let expected = match self.rule.root {
+            Operand::Value(at) => vec![self.rule.values[at].name.clone()],
+            _ => self.rule.nodes[self.rule.roots()[0]].results.clone(),
+        };
         let start = self.at();
         self.rule.after = Some(After::default());
         let mut results = Vec::new();
@@ -37,7 +87,8 @@ impl Parser<'_> {
                     return Err(self.error(at, message));
                 }
             } else if matches!(self.peek(), Token::Ident(_)) {
-                let node = self.node(names.clone())?;
+                self.node(names.clone())?;
+                let node = self.after().nodes.len() - 1;
                 let results = names.into_iter().enumerate();
                 let results = results.map(|(index, name)| (name, Operand::Created { node, index }));
                 self.named.extend(results);
@@ -80,7 +131,7 @@ impl Parser<'_> {
         let result = self.spanned(Parser::operand)?;
         let message = match &result.value {
             Operand::List(_) => "cannot replace a result with a list of values",
-            Operand::Number(_) => {
+            Operand::Number(_) | Operand::Splat(_) => {
                 "cannot replace a result with a number, whose dtype comes from other operands of its op"
             }
             Operand::Absent => "cannot replace a result with `none`",
@@ -89,25 +140,32 @@ impl Parser<'_> {
         Err(self.error(result.at, message))
     }
 
-    /// Parses an op, and returns its index on its side of the arrow.
-    fn node(&mut self, mut results: Vec<String>) -> Parsed<usize> {
-        let is_replacement = self.rule.after.is_some();
+    /// Parses an op, and returns its first result.
+    fn node(&mut self, names: Vec<String>) -> Parsed<Operand> {
+        let start = self.at();
         let mut operators = vec![self.operator()?];
-        while !is_replacement && self.eat("|") {
+        while self.in_pattern && self.eat("|") {
             operators.push(self.operator()?);
         }
+        let is_optional = self.is("?");
+        if is_optional && !self.in_pattern {
+            return Err(self.error(self.at(), "only an op of a pattern can be optional"));
+        }
+        self.eat("?");
         self.begin_operands(&operators[operators.len() - 1])?;
         let operands =
             self.nested(|parser| parser.list(")", |parser| parser.spanned(Parser::operand)))?;
         let is_list = |one: &Spanned<Operand>| matches!(one.value, Operand::List(_));
         let before_last = &operands[..operands.len().saturating_sub(1)];
-        if !is_replacement && before_last.iter().any(is_list) {
+        if self.in_pattern && before_last.iter().any(is_list) {
             let message = "only the last operand can be a list (`...`)";
             return Err(self.error(self.at(), message));
         }
-        if results.is_empty() {
-            results.push(String::new());
-        }
+        let first = operands.first().cloned();
+        let results = match names.is_empty() || is_optional {
+            true => vec![String::new()],
+            false => names.clone(),
+        };
         let mut node = Node {
             operators,
             results,
@@ -118,12 +176,27 @@ impl Parser<'_> {
         if self.eat("{") {
             self.list("}", |parser| parser.node_attr(&mut node))?;
         }
-        let nodes = match is_replacement {
-            true => &mut self.after().nodes,
-            false => &mut self.rule.nodes,
-        };
-        nodes.push(node);
-        Ok(nodes.len() - 1)
+        let at = self.since(start.start);
+        if !self.in_pattern {
+            let nodes = &mut self.after().nodes;
+            nodes.push(node);
+            let node = nodes.len() - 1;
+            return Ok(Operand::Created { node, index: 0 });
+        }
+        self.rule.nodes.push(node);
+        let node = self.rule.nodes.len() - 1;
+        let value = Operand::Result { node, index: 0 };
+        match first {
+            _ if !is_optional => Ok(value),
+            Some(first) if !is_list(&first) && first.value != Operand::Absent => {
+                self.choice(names, start, vec![Spanned { value, at }, first])
+            }
+            _ => {
+                let message =
+                    "an optional op needs a first operand, which replaces it where it is missing";
+                Err(self.error(at, message))
+            }
+        }
     }
 
     fn after(&mut self) -> &mut After {
@@ -131,11 +204,9 @@ impl Parser<'_> {
     }
 
     fn operand(&mut self) -> Parsed<Operand> {
-        let start = self.at().start;
-        let is_replacement = self.rule.after.is_some();
         match self.peek() {
             Token::Ident(ident) if ident == "_" || ident == "none" => {
-                let is_any = ident == "_" && !is_replacement;
+                let is_any = ident == "_" && self.in_pattern;
                 self.advance();
                 Ok(if is_any {
                     Operand::Any
@@ -143,25 +214,85 @@ impl Parser<'_> {
                     Operand::Absent
                 })
             }
-            Token::Ident(_) => {
-                let (node, index) = (self.node(Vec::new())?, 0);
-                Ok(match is_replacement {
-                    true => Operand::Created { node, index },
-                    false => Operand::Result { node, index },
-                })
+            Token::Ident(_) => self.node(Vec::new()),
+            Token::Mark("(") => {
+                let at = self.at();
+                self.alternatives(Vec::new(), at)
             }
-            Token::Mark("%") if is_replacement => self.replacement_value(),
-            Token::Mark("%") => self.pattern_value(),
-            Token::Mark("[") => match self.literal()? {
-                Literal::Ints(ints) => Ok(Operand::Ints(ints)),
-                _ => Err(self.misplaced(start, "a list of integers")),
-            },
+            Token::Mark("%") if self.in_pattern => self.pattern_value(),
+            Token::Mark("%") => self.replacement_value(),
+            Token::Mark("$") => self.attr_name().map(Operand::Splat),
+            Token::Mark("[") => self.attr_list(true).map(Operand::Elements),
+            Token::Mark(mark) if !["-", "~"].contains(mark) => Err(self.expected("an operand")),
             _ => {
-                let about = !is_replacement && self.eat("~");
+                let start = self.at().start;
+                let about = self.in_pattern && self.eat("~");
                 match self.literal()?.number() {
                     Some(value) => Ok(Operand::Number(Number { value, about })),
                     None => Err(self.misplaced(start, "an operand")),
                 }
+            }
+        }
+    }
+
+    /// Parses a list of numbers, or of integers and names: `[0, -1]`, `[$axis]`. Only the elements of an operand may be
+    /// a list with a name: `[$axes...]`.
+    pub(crate) fn attr_list(&mut self, is_operand: bool) -> Parsed<AttrTerm> {
+        let start = self.at().start;
+        self.expect("[")?;
+        let mut all = None;
+        let items = self.nested(|parser| {
+            parser.list("]", |parser| {
+                if !parser.is("$") {
+                    return parser.literal().map(AttrTerm::Literal);
+                }
+                let name = AttrTerm::Bound(parser.attr_name()?);
+                if parser.eat("...") {
+                    all = Some(name.clone());
+                }
+                Ok(name)
+            })
+        })?;
+        let numbers = items.iter().map(|item| match item {
+            AttrTerm::Literal(literal) => Some(literal.clone()),
+            _ => None,
+        });
+        let numbers = numbers.collect::<Option<Vec<Literal>>>();
+        let is_integer = |item: &AttrTerm| {
+            matches!(
+                item,
+                AttrTerm::Bound(_) | AttrTerm::Literal(Literal::Int(_))
+            )
+        };
+        let expected = match (all, numbers.as_deref().map(literals)) {
+            (Some(all), _) if is_operand && items.len() == 1 => return Ok(all),
+            (Some(_), _) => "a list without `...`, or the operand `[$name...]`",
+            (None, Some(Some(Literal::Floats(_)))) if is_operand => "a list of integers",
+            (None, Some(Some(list))) => return Ok(AttrTerm::Literal(list)),
+            (None, None) if items.iter().all(is_integer) => return Ok(AttrTerm::List(items)),
+            (None, None) => "a list of integers and names",
+            (None, Some(None)) => "a list of numbers",
+        };
+        Err(self.misplaced(start, expected))
+    }
+
+    /// Parses the name of an attribute: `$axis`. In a pattern, binds it if it is new.
+    pub(crate) fn attr_name(&mut self) -> Parsed<usize> {
+        let start = self.at().start;
+        self.expect("$")?;
+        let name = self.ident("an attribute name")?;
+        let at = self.since(start);
+        let attrs = &mut self.rule.attrs;
+        match attrs.iter().position(|attr| *attr == name) {
+            Some(bound) => Ok(bound),
+            None if self.in_pattern => {
+                attrs.push(name);
+                Ok(attrs.len() - 1)
+            }
+            None => {
+                let names: Vec<String> = attrs.iter().map(|name| format!("${}", name)).collect();
+                let message = format!("the pattern binds no attribute `${}`", name);
+                Err(self.error(at, message).candidates(names))
             }
         }
     }
@@ -181,7 +312,8 @@ impl Parser<'_> {
                 Ok(Operand::List(self.rule.lists.len() - 1))
             }
             None => {
-                self.rule.values.push(name);
+                let alternatives = Vec::new();
+                self.rule.values.push(PatternValue { name, alternatives });
                 let at = self.rule.values.len() - 1;
                 Ok(match is_optional {
                     true => Operand::Optional(at),
@@ -204,8 +336,7 @@ impl Parser<'_> {
 
     /// Parses an attribute of an op, or `..` with the op whose attributes are copied.
     fn node_attr(&mut self, node: &mut Node) -> Parsed<()> {
-        let is_replacement = self.rule.after.is_some();
-        if is_replacement && self.eat("..") {
+        if !self.in_pattern && self.eat("..") {
             let Spanned { value: name, at } = self.spanned(Parser::value_name)?;
             return match self.find(&name) {
                 Some(Operand::Result { node: like, .. }) => {
@@ -217,26 +348,9 @@ impl Parser<'_> {
         }
         let name = self.spanned(|parser| parser.ident("an attribute name"))?;
         self.expect("=")?;
-        let value = self.spanned(match is_replacement {
-            true => Parser::attr_term,
-            false => Parser::pattern_attr,
-        })?;
+        let value = self.spanned(Parser::attr_term)?;
         node.attrs.push(NodeAttr { name, value });
         Ok(())
-    }
-
-    /// Parses an attribute of the pattern: a literal, or a name to bind.
-    fn pattern_attr(&mut self) -> Parsed<AttrTerm> {
-        if !self.eat("$") {
-            return Ok(AttrTerm::Literal(self.attr_literal()?));
-        }
-        let name = self.ident("an attribute name")?;
-        let attrs = &mut self.rule.attrs;
-        let bound = attrs.iter().position(|attr| *attr == name);
-        Ok(AttrTerm::Bound(bound.unwrap_or_else(|| {
-            attrs.push(name);
-            attrs.len() - 1
-        })))
     }
 
     /// Parses an attribute that is a literal.

@@ -3,8 +3,9 @@
 //! ```text
 //! file      = ("rule" name ("." name)* ["grows"] ["keeps_type"] "{" rule "}")*
 //! rule      = statement* ("=>" | "→") statement* ["where" condition,*]
-//! statement = [value,* "="] (op | value)
-//! op        = operator ("|" operator)* "(" operand,* ")" ["{" attr,* "}"]
+//! statement = [value,* "="] (op | value | choice)
+//! op        = operator ("|" operator)* ["?"] "(" operand,* ")" ["{" attr,* "}"]
+//! choice    = "(" operand ("|" operand)+ ")"
 //! ```
 
 use std::ops::Range;
@@ -112,6 +113,8 @@ pub(crate) struct Parser<'t> {
     depth: usize,
     rule_name: String,
     pub(crate) rule: Rule,
+    /// Whether the pattern is parsed, which binds names. The rest of a rule refers to them.
+    pub(crate) in_pattern: bool,
     /// The values that the replacement has named so far, in order.
     pub(crate) named: Vec<(String, Operand)>,
 }
@@ -128,6 +131,7 @@ impl<'t> Parser<'t> {
             depth: 0,
             rule_name: name.to_owned(),
             rule: Rule::default(),
+            in_pattern: true,
             named: Vec::new(),
         })
     }
@@ -320,14 +324,17 @@ impl<'t> Parser<'t> {
     pub(crate) fn body(&mut self, end: &str, extent: Extent) -> Parsed<Rule> {
         self.rule = Rule::default();
         self.named.clear();
+        self.in_pattern = true;
         let start = self.at();
         while !self.ends_before(end) {
-            self.pattern_op()?;
+            self.rule.root = self.pattern_statement()?;
         }
         if self.rule.nodes.is_empty() {
             return Err(self.error(start, "expected at least one op in the pattern"));
         }
+        self.check_root(start.clone())?;
         self.check_connected(start)?;
+        self.in_pattern = false;
         let has_arrow = self.is("=>") || self.is("→");
         if extent == Extent::Whole || extent == Extent::PatternFirst && has_arrow {
             if !self.eat("=>") && !self.eat("→") {
@@ -354,26 +361,43 @@ impl<'t> Parser<'t> {
         is_where || self.is("=>") || self.is("→") || self.is(end) || self.peek() == &Token::End
     }
 
-    /// Checks that every op of the pattern is reachable from the root through operands.
-    pub(crate) fn check_connected(&self, at: Range<usize>) -> Parsed<()> {
-        let nodes = &self.rule.nodes;
-        let mut reached = vec![false; nodes.len()];
-        reached[nodes.len() - 1] = true;
-        // Operands precede their users.
-        for (index, node) in nodes.iter().enumerate().rev() {
-            for operand in &node.operands {
-                if let (true, Operand::Result { node, .. }) = (reached[index], &operand.value) {
-                    reached[*node] = true;
+    /// Checks that each alternative of the root is a result of an op.
+    fn check_root(&self, at: Range<usize>) -> Parsed<()> {
+        let values = &self.rule.values;
+        let mut seen = vec![false; values.len()];
+        let mut next = vec![(&self.rule.root, at)];
+        while let Some((operand, at)) = next.pop() {
+            let is_op = match operand {
+                Operand::Result { node, .. } => {
+                    self.rule.nodes[*node].results.len() == 1 || *operand == self.rule.root
                 }
+                Operand::Value(at) => {
+                    if !std::mem::replace(&mut seen[*at], true) {
+                        let alternatives = values[*at].alternatives.iter();
+                        next.extend(alternatives.map(|one| (&one.value, one.at.clone())));
+                    }
+                    !values[*at].alternatives.is_empty()
+                }
+                _ => false,
+            };
+            if !is_op {
+                let message = "the last op of the pattern is replaced, so each alternative must be an op with one result";
+                return Err(self.error(at, message));
             }
         }
-        match reached.iter().position(|reached| !reached) {
+        Ok(())
+    }
+
+    /// Checks that every op of the pattern is reachable from the root through operands.
+    fn check_connected(&self, at: Range<usize>) -> Parsed<()> {
+        let nodes = &self.rule.nodes;
+        match self.rule.reached(true).iter().position(|reached| !reached) {
             None => Ok(()),
             Some(lost) => Err(self.error(
                 at,
                 format!(
                     "last op `{}` of the pattern does not use `{}`, directly or through other ops",
-                    nodes[nodes.len() - 1].operators[0].value,
+                    nodes[self.rule.roots()[0]].operators[0].value,
                     nodes[lost].operators[0].value
                 ),
             )),
@@ -410,7 +434,8 @@ impl<'t> Parser<'t> {
                 return Some(Operand::Result { node, index });
             }
         }
-        if let Some(at) = self.rule.values.iter().position(|value| value == name) {
+        let mut values = self.rule.values.iter();
+        if let Some(at) = values.position(|value| value.name == name) {
             return Some(Operand::Value(at));
         }
         self.rule
@@ -423,7 +448,8 @@ impl<'t> Parser<'t> {
     pub(crate) fn unknown(&self, at: Range<usize>, name: &str) -> RuleError {
         let rule = &self.rule;
         let results = rule.nodes.iter().flat_map(|node| &node.results);
-        let names = rule.values.iter().chain(&rule.lists).chain(results);
+        let values = rule.values.iter().map(|value| &value.name);
+        let names = values.chain(&rule.lists).chain(results);
         let names = names.filter(|name| !name.is_empty());
         let names: Vec<String> = names.map(|name| format!("%{}", name)).collect();
         let help = match names.is_empty() {
@@ -438,17 +464,7 @@ impl<'t> Parser<'t> {
         let start = self.at().start;
         if self.eat("[") {
             let items = self.nested(|parser| parser.list("]", Parser::literal))?;
-            let ints = items.iter().map(|item| match item {
-                Literal::Int(int) => Some(*int),
-                _ => None,
-            });
-            if let Some(ints) = ints.collect::<Option<Vec<i64>>>() {
-                return Ok(Literal::Ints(ints));
-            }
-            let floats: Option<Vec<f64>> = items.iter().map(Literal::number).collect();
-            return floats
-                .map(Literal::Floats)
-                .ok_or_else(|| self.misplaced(start, "a list of numbers"));
+            return literals(&items).ok_or_else(|| self.misplaced(start, "a list of numbers"));
         }
         let negative = self.eat("-");
         match self.peek().clone() {
@@ -473,4 +489,17 @@ impl<'t> Parser<'t> {
             _ => Err(self.expected("a number, a string or a list of numbers")),
         }
     }
+}
+
+/// Returns numbers as one literal.
+pub(crate) fn literals(items: &[Literal]) -> Option<Literal> {
+    let ints = items.iter().map(|item| match item {
+        Literal::Int(int) => Some(*int),
+        _ => None,
+    });
+    if let Some(ints) = ints.collect::<Option<Vec<i64>>>() {
+        return Some(Literal::Ints(ints));
+    }
+    let floats: Option<Vec<f64>> = items.iter().map(Literal::number).collect();
+    floats.map(Literal::Floats)
 }

@@ -24,10 +24,12 @@ pub struct Rule {
     pub doc: String,
     /// The span of the name, in bytes of the text.
     pub at: Range<usize>,
-    /// The ops of the pattern, operands before users; the last one is the root.
+    /// The ops of the pattern, operands before users.
     pub nodes: Vec<Node>,
-    /// The names of the values that the pattern binds, except results of its ops.
-    pub values: Vec<String>,
+    /// The root of the pattern: a result of its last op, or a value whose alternatives are results.
+    pub root: Operand,
+    /// The values that the pattern binds, except results of its ops. Alternatives precede the values that have them.
+    pub values: Vec<PatternValue>,
     /// The names of the lists of values that the pattern binds.
     pub lists: Vec<String>,
     /// The names of the attributes that the pattern binds.
@@ -54,6 +56,42 @@ impl Rule {
         ops.sort_by_key(|(node, _)| node.operators[0].at.start);
         ops
     }
+
+    /// Returns the ops of the pattern that may be its root, as indices. There are several if the root has alternatives.
+    pub fn roots(&self) -> Vec<usize> {
+        let is_root = self.reached(false);
+        (0..self.nodes.len()).filter(|at| is_root[*at]).collect()
+    }
+
+    /// Returns whether each op of the pattern can be reached from the root: directly or by alternatives, and if
+    /// `by_operands` also by operands.
+    pub(crate) fn reached(&self, by_operands: bool) -> Vec<bool> {
+        let mut reached = vec![false; self.nodes.len()];
+        let mut seen = vec![false; self.values.len()];
+        let mut next = vec![&self.root];
+        while let Some(operand) = next.pop() {
+            let (is_done, operands) = match operand {
+                Operand::Result { node, .. } => (&mut reached[*node], &self.nodes[*node].operands),
+                Operand::Value(at) => (&mut seen[*at], &self.values[*at].alternatives),
+                _ => continue,
+            };
+            let is_value = matches!(operand, Operand::Value(_));
+            if !std::mem::replace(is_done, true) && (is_value || by_operands) {
+                next.extend(operands.iter().map(|operand| &operand.value));
+            }
+        }
+        reached
+    }
+}
+
+/// A value that a pattern binds.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct PatternValue {
+    /// The name; empty for alternatives without a name.
+    pub name: String,
+    /// The operands one of which the value must match, in the order in which they are tried. If empty: any value.
+    pub alternatives: Vec<Spanned<Operand>>,
 }
 
 /// The versions of a domain that a rule's conditions require.
@@ -98,15 +136,16 @@ pub struct NodeAttr {
 }
 
 /// An operand of a [`Node`], or the replacement of a result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Operand {
-    /// Any value; the same one for each use of the name.
+    /// A value: any, or one of the alternatives of [`PatternValue`]. The same one for each use.
     Value(usize),
     /// Any value, or an omitted operand.
     Optional(usize),
     /// All remaining operands.
     List(usize),
     /// Any value, without a name.
+    #[default]
     Any,
     /// An omitted operand.
     Absent,
@@ -127,8 +166,11 @@ pub enum Operand {
     /// A constant whose elements all equal this number. In a replacement, a scalar with the dtype of the other
     /// operands.
     Number(Number),
-    /// A constant tensor of integers with these elements. In a replacement, of int64 and rank 1.
-    Ints(Vec<i64>),
+    /// The same for a number that is an attribute: `$epsilon`.
+    Splat(usize),
+    /// A constant tensor of integers with these elements: `[0, -1]`, `[$axis]`; `[$axes...]` is the list `$axes`. In a
+    /// replacement, of int64 and rank 1.
+    Elements(AttrTerm),
 }
 
 /// A number of a pattern or a replacement.
@@ -238,6 +280,8 @@ pub enum Term {
     DType(Operand),
     /// The size of an axis; a negative index counts from the end.
     Dim(Operand, i64),
+    /// An axis of a value as a negative index, which counts from the end.
+    Axis(AttrTerm, Operand),
 }
 
 /// An attribute, or a computation on attributes.
@@ -247,6 +291,8 @@ pub enum AttrTerm {
     Bound(usize),
     /// A literal.
     Literal(Literal),
+    /// A list of integers, with names: `[$axis]`.
+    List(Vec<AttrTerm>),
     /// The permutation that applies the first, then the second.
     Compose(Box<AttrTerm>, Box<AttrTerm>),
 }

@@ -193,6 +193,12 @@ impl InstrumentFunctions {
             options: &[],
         }
     }
+
+    #[must_use]
+    pub const fn options(mut self, options: &'static [OptionSpec]) -> InstrumentFunctions {
+        self.options = options;
+        self
+    }
 }
 
 fn make<I: Instrument>(cx: &PassContext) -> Result<Box<dyn Instrument>, PassError> {

@@ -233,9 +233,9 @@ impl<const N: usize> Writer<N> {
         while p < plugin.passes.len() {
             let pass = &plugin.passes[p];
             let kind = match pass.run {
-                PassFunction::Function(_) => "function",
-                PassFunction::PrimFunction(_) => "prim_function",
-                PassFunction::Module(_) => "module",
+                PassFunction::function(_) => "function",
+                PassFunction::prim_function(_) => "prim_function",
+                PassFunction::module(_) => "module",
             };
             self = self.raw("\n[[pass]]\n").string("name", pass.name);
             self = self.string("kind", kind);

@@ -7,5 +7,6 @@ mod spec;
 pub use manifest::{copy, render};
 pub use sequential::{ChildSpec, SequentialSpec};
 pub use spec::{
-    ConfigSpec, FunctionPass, ModulePass, PassFunction, PassSpec, PluginSpec, StaticPlugin,
+    or_empty, ConfigSpec, FunctionPass, ModulePass, PassFunction, PassSpec, PluginSpec,
+    StaticPlugin,
 };

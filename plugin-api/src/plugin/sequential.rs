@@ -1,5 +1,7 @@
 //! The Sequentials of a plugin, as `plugin!` declares them.
 
+use super::spec::setters;
+
 /// A Sequential: a named list of passes. It exists only in the manifest.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
@@ -26,6 +28,11 @@ impl SequentialSpec {
         }
     }
 }
+
+setters! { SequentialSpec {
+    opt_level: u32,
+    required: &'static [&'static str],
+} }
 
 /// A child of a Sequential, with the names and values of its options as in the source code.
 #[doc(hidden)]

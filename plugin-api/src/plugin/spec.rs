@@ -54,24 +54,53 @@ pub type FunctionPass = fn(&mut Function, &PassContext) -> PassResult;
 /// A module pass.
 pub type ModulePass = fn(&mut Module<'_>, &PassContext) -> PassResult;
 
-/// The function of a pass, by the kind of pass.
+/// The function of a pass, by the kind of pass as in `plugin!`.
 #[doc(hidden)]
+#[allow(non_camel_case_types)]
 #[derive(Clone, Copy)]
 pub enum PassFunction {
-    Function(FunctionPass),
-    PrimFunction(FunctionPass),
-    Module(ModulePass),
+    function(FunctionPass),
+    prim_function(FunctionPass),
+    module(ModulePass),
 }
 
 impl PassFunction {
     pub(crate) fn kind(self) -> abi::PassKind {
         match self {
-            PassFunction::Function(_) => abi::PassKind::FUNCTION,
-            PassFunction::PrimFunction(_) => abi::PassKind::PRIM_FUNCTION,
-            PassFunction::Module(_) => abi::PassKind::MODULE,
+            PassFunction::function(_) => abi::PassKind::FUNCTION,
+            PassFunction::prim_function(_) => abi::PassKind::PRIM_FUNCTION,
+            PassFunction::module(_) => abi::PassKind::MODULE,
         }
     }
 }
+
+/// Implements methods that set fields, for the keys of `plugin!`: the compiler then suggests the nearest key.
+macro_rules! setters {
+    ($spec:ident { $($field:ident: $ty:ty),* $(,)? }) => {
+        impl $spec {
+            $(
+                #[must_use]
+                pub const fn $field(mut self, $field: $ty) -> $spec {
+                    self.$field = $field;
+                    self
+                }
+            )*
+        }
+    };
+}
+pub(crate) use setters;
+
+/// Returns the value of an environment variable at compile time, or an empty string.
+#[doc(hidden)]
+pub const fn or_empty(value: Option<&'static str>) -> &'static str {
+    match value {
+        Some(value) => value,
+        None => "",
+    }
+}
+
+/// A list of names.
+type Names = &'static [&'static str];
 
 #[doc(hidden)]
 #[derive(Clone, Copy)]
@@ -90,11 +119,7 @@ pub struct PassSpec {
 }
 
 impl PassSpec {
-    pub const fn new(
-        name: &'static str,
-        run: PassFunction,
-        docs: &'static [&'static str],
-    ) -> PassSpec {
+    pub const fn new(name: &'static str, docs: Names, run: PassFunction) -> PassSpec {
         PassSpec {
             name,
             run,
@@ -110,6 +135,17 @@ impl PassSpec {
         }
     }
 }
+
+setters! { PassSpec {
+    opt_level: u32,
+    required: Names,
+    aliases: Names,
+    thread_safe: bool,
+    changes_interface: bool,
+    phase: &'static str,
+    options: &'static [OptionSpec],
+    config: &'static str,
+} }
 
 #[doc(hidden)]
 #[derive(Clone, Copy)]
@@ -136,6 +172,21 @@ pub struct PluginSpec {
     pub instruments: &'static [InstrumentFunctions],
 }
 
+setters! { PluginSpec {
+    name: &'static str,
+    version: &'static str,
+    license: &'static str,
+    homepage: &'static str,
+    requires: Names,
+    loops: bool,
+    unwinds: bool,
+    passes: &'static [PassSpec],
+    sequentials: &'static [SequentialSpec],
+    configs: &'static [ConfigSpec],
+    ops: &'static [OpDef],
+    instruments: &'static [InstrumentFunctions],
+} }
+
 impl PluginSpec {
     /// A plugin without a name and entries.
     pub const EMPTY: PluginSpec = PluginSpec {
@@ -153,11 +204,18 @@ impl PluginSpec {
         instruments: &[],
     };
 
+    /// Returns the plugin, which must have a name.
+    #[must_use]
+    pub const fn with_name(self) -> PluginSpec {
+        assert!(!self.name.is_empty(), "missing section `name: \"…\"`");
+        self
+    }
+
     /// Whether the plugin uses the loop level: it declares that, or has a pass on prim functions.
     pub(crate) const fn uses_loops(&self) -> bool {
         let mut pass = 0;
         while pass < self.passes.len() {
-            if matches!(self.passes[pass].run, PassFunction::PrimFunction(_)) {
+            if matches!(self.passes[pass].run, PassFunction::prim_function(_)) {
                 return true;
             }
             pass += 1;
@@ -250,7 +308,7 @@ macro_rules! plugin {
         pub const PLUGIN: $crate::StaticPlugin = {
             use $crate::__private as private;
 
-            const __SPEC: private::PluginSpec = $crate::__plugin!([] $($sections)*);
+            const __SPEC: private::PluginSpec = $crate::__plugin!([] [] $($sections)* ,);
             const __LENGTH: usize = private::render::<0>(&__SPEC).1;
             const __MANIFEST: &[u8] = &private::render::<__LENGTH>(&__SPEC).0;
 
@@ -275,44 +333,46 @@ macro_rules! plugin {
     };
 }
 
+// The macros below have no rule for invalid syntax, so that the compiler reports the first token that doesn't fit. They
+// process one entry of a list at a time, and a comma is appended to the list: a missing one is then reported as such.
+// Entries become calls of methods, for which the compiler suggests names and reports the argument of a wrong type. Names
+// are matched as `tt`: an `ident` has the location of the macro where the compiler reports it as an expression or item.
+
 /// Expands the sections of a plugin.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __plugin {
-    ([$($done:tt)*]) => {
-        $crate::__private::PluginSpec {
-            $($done)*
-            ..$crate::__private::PluginSpec {
-                version: ::std::env!("CARGO_PKG_VERSION"),
-                license: match ::std::option_env!("CARGO_PKG_LICENSE") {
-                    ::std::option::Option::Some(license) => license,
-                    ::std::option::Option::None => "",
-                },
-                homepage: match ::std::option_env!("CARGO_PKG_HOMEPAGE") {
-                    ::std::option::Option::Some(homepage) => homepage,
-                    ::std::option::Option::None => "",
-                },
-                unwinds: ::std::cfg!(panic = "unwind"),
-                ..$crate::__private::PluginSpec::EMPTY
-            }
-        }
-    };
-    ([$($done:tt)*] $section:ident: [$($entries:tt)*] $(, $($rest:tt)*)?) => {
+    ([$($section:tt)*] [$($set:tt)*] $(,)?) => {{
+        $crate::__no_duplicates!($($section)*);
+        $crate::__private::PluginSpec::EMPTY
+            .version(::std::env!("CARGO_PKG_VERSION"))
+            .license($crate::__private::or_empty(::std::option_env!("CARGO_PKG_LICENSE")))
+            .homepage($crate::__private::or_empty(::std::option_env!("CARGO_PKG_HOMEPAGE")))
+            .unwinds(::std::cfg!(panic = "unwind"))
+            $($set)*
+            .with_name()
+    }};
+    ([$($done:tt)*] [$($set:tt)*] $section:tt: [$($entries:tt)*], $($rest:tt)*) => {
         $crate::__plugin!(
-            [$($done)* $section: $crate::__section!($section $($entries)*),]
-            $($($rest)*)?
+            [$($done)* $section]
+            [$($set)* .$section($crate::__section!($section [] $($entries)* ,))]
+            $($rest)*
         )
     };
-    ([$($done:tt)*] $section:ident: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__plugin!([$($done)* $section: $value,] $($($rest)*)?)
+    ([$($done:tt)*] [$($set:tt)*] $section:tt: $value:expr, $($rest:tt)*) => {
+        $crate::__plugin!([$($done)* $section] [$($set)* .$section($value)] $($rest)*)
     };
-    ([$($done:tt)*] $key:tt $($rest:tt)*) => {
-        ::std::compile_error!(::std::concat!(
-            "unknown section `", ::std::stringify!($key), "`, or its value is invalid, or a comma is \
-             missing after it; the sections are, in any order, `name: \"acme\"`, \
-             `version: \"1.0.0\"`, `requires: [...]`, `loops: true`, `passes: [...]`, `sequentials: [...]`, \
-             `configs: [...]`, `ops: [...]` and `instruments: [...]`"
-        ))
+}
+
+/// Expands to an item that the compiler rejects if a name occurs twice.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __no_duplicates {
+    ($($name:tt)*) => {
+        #[allow(dead_code, non_camel_case_types)]
+        enum Names {
+            $($name),*
+        }
     };
 }
 
@@ -320,129 +380,134 @@ macro_rules! __plugin {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __section {
-    (passes $(
-        $(#[doc = $doc:expr])*
-        $kind:ident $pass:literal => $run:path $({ $($keys:tt)* })?
-    ),* $(,)?) => {
-        &[$(
-            $crate::__keys!(
-                PassSpec
-                ($crate::__private::PassSpec::new(
-                    $pass,
-                    $crate::__pass_function!($kind $run),
-                    &[$($doc),*],
-                ))
-                []
-                $($($keys)*)?
-            ),
-        )*]
+    ($section:ident [$($done:tt)*] $(,)?) => {
+        &[$($done)*]
     };
-    (sequentials $(
-        $(#[doc = $doc:expr])*
-        $sequential:literal => [$(
-            $child:literal $({ $($option:tt: $value:expr),* $(,)? })?
-        ),* $(,)?] $({ $($keys:tt)* })?
-    ),* $(,)?) => {
-        &[$(
-            $crate::__keys!(
-                SequentialSpec
-                ($crate::__private::SequentialSpec::new(
-                    $sequential,
-                    &[$(
-                        $crate::__private::ChildSpec {
-                            name: $child,
-                            options: &[$($((
-                                ::std::stringify!($option),
-                                ::std::stringify!($value),
-                            )),*)?],
-                        },
-                    )*],
-                    &[$($doc),*],
-                ))
-                []
-                $($($keys)*)?
-            ),
-        )*]
+    (
+        passes [$($done:tt)*]
+        $(#[doc = $doc:expr])* $kind:ident $pass:literal => $run:tt $(:: $path:tt)* $({ $($keys:tt)* })?,
+        $($rest:tt)*
+    ) => {
+        $crate::__section!(
+            passes
+            [
+                $($done)*
+                $crate::__keys!(
+                    []
+                    ($crate::__private::PassSpec::new(
+                        $pass,
+                        &[$($doc),*],
+                        $crate::__private::PassFunction::$kind($run $(:: $path)*),
+                    ))
+                    $($($keys)*)? ,
+                ),
+            ]
+            $($rest)*
+        )
     };
-    (requires $($requirement:expr),* $(,)?) => {
-        &[$($requirement),*]
+    (
+        sequentials [$($done:tt)*]
+        $(#[doc = $doc:expr])* $sequential:literal => [$($children:tt)*] $({ $($keys:tt)* })?,
+        $($rest:tt)*
+    ) => {
+        $crate::__section!(
+            sequentials
+            [
+                $($done)*
+                $crate::__keys!(
+                    []
+                    ($crate::__private::SequentialSpec::new(
+                        $sequential,
+                        $crate::__section!(children [] $($children)* ,),
+                        &[$($doc),*],
+                    ))
+                    $($($keys)*)? ,
+                ),
+            ]
+            $($rest)*
+        )
     };
-    (configs $($(#[doc = $doc:expr])* $config:literal => $config_type:ty),* $(,)?) => {
-        &[$(
-            $crate::__private::ConfigSpec {
-                key: $config,
-                docs: &[$($doc),*],
-                fields: <$config_type as $crate::Options>::OPTIONS,
-            },
-        )*]
+    (
+        children [$($done:tt)*]
+        $child:literal $({ $($option:tt: $value:expr),* $(,)? })?,
+        $($rest:tt)*
+    ) => {
+        $crate::__section!(
+            children
+            [
+                $($done)*
+                $crate::__private::ChildSpec {
+                    name: $child,
+                    options: &[$($((::std::stringify!($option), ::std::stringify!($value))),*)?],
+                },
+            ]
+            $($rest)*
+        )
     };
-    (ops $($op:expr),* $(,)?) => {
+    (
+        configs [$($done:tt)*]
+        $(#[doc = $doc:expr])* $config:literal => $ty:ty,
+        $($rest:tt)*
+    ) => {
+        $crate::__section!(
+            configs
+            [
+                $($done)*
+                $crate::__private::ConfigSpec {
+                    key: $config,
+                    docs: &[$($doc),*],
+                    fields: $crate::__private::options_of::<$ty>(),
+                },
+            ]
+            $($rest)*
+        )
+    };
+    (
+        instruments [$($done:tt)*]
+        $(#[doc = $doc:expr])* $instrument:literal => $ty:ty $({ $($keys:tt)* })?,
+        $($rest:tt)*
+    ) => {
+        $crate::__section!(
+            instruments
+            [
+                $($done)*
+                $crate::__keys!(
+                    []
+                    ($crate::__private::InstrumentFunctions::new::<$ty>($instrument, &[$($doc),*]))
+                    $($($keys)*)? ,
+                ),
+            ]
+            $($rest)*
+        )
+    };
+    (ops [] $($op:expr),* $(,)*) => {
         &[$($op),*]
     };
-    (instruments $(
-        $(#[doc = $doc:expr])*
-        $instrument:literal => $instrument_type:ty $({ $($keys:tt)* })?
-    ),* $(,)?) => {
-        &[$(
-            $crate::__keys!(
-                InstrumentFunctions
-                ($crate::__private::InstrumentFunctions::new::<$instrument_type>(
-                    $instrument,
-                    &[$($doc),*],
-                ))
-                []
-                $($($keys)*)?
-            ),
-        )*]
-    };
-    ($section:ident $($entries:tt)*) => {
-        ::std::compile_error!(::std::concat!(
-            "invalid entries of section `", ::std::stringify!($section), "`, or unknown section"
-        ))
+    (requires [] $($requirement:expr),* $(,)*) => {
+        &[$($requirement),*]
     };
 }
 
-/// Expands the function of a pass.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __pass_function {
-    (function $run:path) => {
-        $crate::__private::PassFunction::Function($run)
-    };
-    (prim_function $run:path) => {
-        $crate::__private::PassFunction::PrimFunction($run)
-    };
-    (module $run:path) => {
-        $crate::__private::PassFunction::Module($run)
-    };
-    ($kind:ident $run:path) => {
-        ::std::compile_error!(::std::concat!(
-            "unknown pass kind `",
-            ::std::stringify!($kind),
-            "`; expected `function`, `prim_function` or `module`"
-        ))
-    };
-}
-
-/// Expands a specification and the keys in its braces, which are its fields.
+/// Expands a specification and the keys in its braces.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __keys {
-    ($spec:ident ($new:expr) [$($done:tt)*]) => {
-        $crate::__private::$spec { $($done)* ..$new }
-    };
-    ($spec:ident ($new:expr) [$($done:tt)*] options: $value:ty $(, $($rest:tt)*)?) => {
+    ([$($key:tt)*] ($spec:expr) $(,)?) => {{
+        $crate::__no_duplicates!($($key)*);
+        $spec
+    }};
+    ([$($done:tt)*] ($spec:expr) options: $value:ty, $($rest:tt)*) => {
         $crate::__keys!(
-            $spec ($new)
-            [$($done)* options: <$value as $crate::Options>::OPTIONS,]
-            $($($rest)*)?
+            [$($done)* options]
+            ($spec.options($crate::__private::options_of::<$value>()))
+            $($rest)*
         )
     };
-    ($spec:ident ($new:expr) [$($done:tt)*] $key:ident: [$($name:expr),* $(,)?] $(, $($rest:tt)*)?) => {
-        $crate::__keys!($spec ($new) [$($done)* $key: &[$($name),*],] $($($rest)*)?)
+    ([$($done:tt)*] ($spec:expr) $key:tt: [$($name:expr),* $(,)?], $($rest:tt)*) => {
+        $crate::__keys!([$($done)* $key] ($spec.$key(&[$($name),*])) $($rest)*)
     };
-    ($spec:ident ($new:expr) [$($done:tt)*] $key:ident: $value:expr $(, $($rest:tt)*)?) => {
-        $crate::__keys!($spec ($new) [$($done)* $key: $value,] $($($rest)*)?)
+    ([$($done:tt)*] ($spec:expr) $key:tt: $value:expr, $($rest:tt)*) => {
+        $crate::__keys!([$($done)* $key] ($spec.$key($value)) $($rest)*)
     };
 }
 

@@ -7,14 +7,49 @@ use crate::data::{AttrValue, EditError};
 use crate::ir::Function;
 use crate::language::{AttrTerm, Literal, Operand, Relation, Term, Test};
 
-/// Whether all conditions of the rule hold. A condition on unknown data doesn't hold, negated or not.
+/// Whether all conditions of the rule hold. A condition on unknown data doesn't hold, negated or not. One on a name
+/// that belongs to an alternative that isn't chosen isn't tested.
 pub(super) fn hold(f: &Function, matched: &Match<'_>) -> Result<bool, EditError> {
     for condition in &matched.rule.conditions {
-        if test(f, matched, &condition.test)? != Some(!condition.negated) {
+        if is_bound(matched, &condition.test)
+            && test(f, matched, &condition.test)? != Some(!condition.negated)
+        {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// Whether all names of a condition are bound.
+fn is_bound(matched: &Match<'_>, test: &Test) -> bool {
+    let value = |operand: &Operand| matched.is_bound(operand);
+    let term = |term: &Term| match term {
+        Term::Literal(_) | Term::Opset(_) => true,
+        Term::Attr(term) => is_attr_bound(matched, term),
+        Term::Axis(term, a) => is_attr_bound(matched, term) && value(a),
+        Term::Rank(a) | Term::Size(a) | Term::Uses(a) | Term::DType(a) | Term::Dim(a, _) => {
+            value(a)
+        }
+    };
+    match test {
+        Test::Constant(a) | Test::Float(a) => value(a),
+        Test::SameType(a, b)
+        | Test::SameShape(a, b)
+        | Test::SameDType(a, b)
+        | Test::BroadcastsTo(a, b) => value(a) && value(b),
+        Test::Identity(term) => is_attr_bound(matched, term),
+        Test::OneOf(one, _) => term(one),
+        Test::Compare(left, _, right) => term(left) && term(right),
+    }
+}
+
+fn is_attr_bound(matched: &Match<'_>, term: &AttrTerm) -> bool {
+    match term {
+        AttrTerm::Bound(at) => matched.attrs[*at].is_some(),
+        AttrTerm::Literal(_) => true,
+        AttrTerm::List(items) => items.iter().all(|item| is_attr_bound(matched, item)),
+        AttrTerm::Compose(a, b) => is_attr_bound(matched, a) && is_attr_bound(matched, b),
+    }
 }
 
 fn test(f: &Function, matched: &Match<'_>, test: &Test) -> Result<Option<bool>, EditError> {
@@ -137,6 +172,13 @@ fn value_of(
             .element_count()
             .map(|size| TermValue::Number(size as f64)),
         Term::DType(a) => f.dtype(value(a)).map(TermValue::DType),
+        Term::Axis(term, a) => match attr(matched, term) {
+            Some(AttrValue::Int(axis)) if axis < 0 => Some(TermValue::Number(axis as f64)),
+            Some(AttrValue::Int(axis)) => f
+                .rank(value(a))
+                .map(|rank| TermValue::Number(axis as f64 - rank as f64)),
+            _ => None,
+        },
         Term::Dim(a, at) => {
             let dims = f.dims(value(a));
             let dim = dims.and_then(|dims| {
@@ -166,6 +208,13 @@ pub(super) fn attr(matched: &Match<'_>, term: &AttrTerm) -> Option<AttrValue> {
             AttrValue::Floats(floats.iter().map(|x| *x as f32).collect())
         }
         AttrTerm::Literal(Literal::Ident(_)) => return None,
+        AttrTerm::List(items) => {
+            let ints = items.iter().map(|item| match attr(matched, item)? {
+                AttrValue::Int(int) => Some(int),
+                _ => None,
+            });
+            AttrValue::Ints(ints.collect::<Option<_>>()?)
+        }
         AttrTerm::Compose(first, second) => match (attr(matched, first)?, attr(matched, second)?) {
             (AttrValue::Ints(first), AttrValue::Ints(second)) => {
                 AttrValue::Ints(compose(&first, &second)?)

@@ -22,8 +22,8 @@ impl Declared {
         matched: &Match<'_>,
     ) -> Result<Declared, EditError> {
         let mut aside = Vec::new();
-        let mut ops = matched.ops.clone();
-        for &op in &matched.ops {
+        let mut ops = matched.ops().to_vec();
+        for &op in matched.ops() {
             let outputs = f.operands(op).filter(|value| is_region_result(f, *value));
             ops.extend(outputs.filter_map(|value| f.defining_op(value)));
         }

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use passdock_abi::{LocId, OpId, Status, ValueId};
 
 use super::condition;
-use super::declared::Declared;
 use super::locations::SourceLocations;
-use super::matching::{self, Match};
+use super::matching::Match;
 use super::operators::Operators;
 use super::region_results::{is_region_result, RegionResults};
 use super::rewriter::Rewriter;
 use super::rules::{Compiled, CompiledSet, Rules};
+use super::search;
 use crate::data::{EditError, PassError, PassResult};
 use crate::ir::{Function, OpBuilder};
 use crate::language::RuleError;
@@ -142,23 +142,28 @@ impl Driver<'_> {
         }
     }
 
-    /// Applies a rule with `root` as the root of its pattern. Returns whether anything changed.
+    /// Applies a rule to a match that has `op` as its root, or as the end of one without the optional last op. Returns
+    /// whether anything changed.
     fn apply(
         &mut self,
         f: &mut Function,
         cx: &PassContext,
         rule: usize,
-        root: OpId,
+        op: OpId,
     ) -> Result<bool, EditError> {
         let one = self.rules[rule];
-        let matched = match matching::find(f, cx, &mut self.operators, (rule, &one.rule), root)? {
-            Some(matched) => matched,
-            None => return Ok(false),
-        };
-        let declared = Declared::put_aside(f, cx, &matched)?;
-        let is_done = self.apply_match(f, cx, one, matched);
-        declared.put_back(f)?;
-        is_done
+        let rule = (rule, &one.rule);
+        for root in search::roots_from(f, &mut self.operators, rule, op) {
+            let found = search::find(f, cx, &mut self.operators, rule, root, op)?;
+            if let Some((matched, declared)) = found {
+                let is_done = self.apply_match(f, cx, one, matched);
+                declared.put_back(f)?;
+                if is_done? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     fn apply_match(
@@ -169,7 +174,7 @@ impl Driver<'_> {
         matched: Match<'_>,
     ) -> Result<bool, EditError> {
         let root = matched.root();
-        if !condition::hold(f, &matched)? || !cx.may_rewrite(&one.rule.name) {
+        if !cx.may_rewrite(&one.rule.name) {
             return Ok(false);
         }
         let mut rewriter = Rewriter::new(f, cx, &matched);
@@ -230,13 +235,13 @@ impl Driver<'_> {
         let mut requeued: Vec<OpId> = Vec::new();
         let around = matched.values.iter().chain(matched.lists.iter().flatten());
         let around: Vec<ValueId> = around.copied().filter(|value| !value.is_none()).collect();
-        requeued.extend(matched.ops.iter().rev());
+        requeued.extend(matched.ops().iter().rev());
         requeued.extend(around.iter().filter_map(|value| f.defining_op(*value)));
         for result in f.results(root) {
             requeued.extend(f.iter_uses(*result).map(|one| one.op));
         }
         requeued.extend(rewriter.created());
-        let from = matched.ops.iter().rev().map(|op| (*op, f.loc(*op)));
+        let from = matched.ops().iter().rev().map(|op| (*op, f.loc(*op)));
         let mut from: Vec<(OpId, LocId)> = from.collect();
         let results = f.results(root).to_vec();
         // The ops that replace the root: new ones, and ops of an earlier rewrite whose result has no name yet.

@@ -2,12 +2,11 @@
 
 use passdock_abi::OpId;
 
-use super::condition;
-use super::declared::Declared;
 use super::driver::{all_of, compiled};
-use super::matching::{self, Match};
+use super::matching::Match;
 use super::operators::Operators;
 use super::rules::Rules;
+use super::search;
 use crate::data::{PassError, PassResult};
 use crate::ir::Function;
 use crate::pass::PassContext;
@@ -60,17 +59,19 @@ impl PassContext {
             let count = operators.get(function, root).rules.len();
             for at in 0..count {
                 let index = operators.get(function, root).rules[at];
-                let rule = &rules[index].rule;
-                let matched = matching::find(function, self, &mut operators, (index, rule), root);
-                let matched = match matched.map_err(|error| PassError::from(error).at(root))? {
-                    Some(matched) => matched,
-                    None => continue,
-                };
-                let declared = Declared::put_aside(function, self, &matched)?;
-                let holds = condition::hold(function, &matched);
-                declared.put_back(function)?;
-                if holds? && self.may_rewrite(&rule.name) {
-                    on_match(function, &matched)?;
+                let rule = (index, &rules[index].rule);
+                for last in search::roots_from(function, &mut operators, rule, root) {
+                    let found = search::find(function, self, &mut operators, rule, last, root);
+                    if let Some((matched, declared)) =
+                        found.map_err(|error| PassError::from(error).at(root))?
+                    {
+                        declared.put_back(function)?;
+                        // Otherwise, it is a part of a match with a later root.
+                        if last == root && self.may_rewrite(matched.rule()) {
+                            on_match(function, &matched)?;
+                        }
+                        break;
+                    }
                 }
             }
         }

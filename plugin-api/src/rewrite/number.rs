@@ -5,12 +5,14 @@ use std::slice::ChunksExact;
 use passdock_abi::{DType, ValueId};
 
 use crate::data::element::{self, read, size_of};
-use crate::data::EditError;
+use crate::data::{AttrValue, EditError};
 use crate::ir::Function;
 use crate::language::Number;
 
 /// The maximum size of a constant that is compared, in bytes. Neutral elements are small, and weights aren't read.
 const MAX_BYTES: u64 = 1 << 20;
+/// The minimum of the integers that aren't compared exactly.
+const MAX_INT: f64 = (1_u64 << 53) as f64;
 
 /// Whether all elements of a constant equal a number.
 pub(super) fn is_everywhere(
@@ -34,6 +36,39 @@ pub fn number_of(f: &Function, value: ValueId) -> Result<Option<f64>, EditError>
         };
         Some(number.value).filter(|_| all_are(dtype, elements, number))
     }))
+}
+
+/// Returns the number that all elements of a small constant equal as an attribute; `None` if there is none, or an
+/// attribute can't represent it exactly.
+pub(super) fn attr_of(f: &Function, value: ValueId) -> Result<Option<AttrValue>, EditError> {
+    let number = match number_of(f, value)? {
+        Some(number) => number,
+        None => return Ok(None),
+    };
+    Ok(match f.dtype(value) {
+        Some(DType::F32 | DType::F16 | DType::BF16 | DType::F64) => {
+            let float = number as f32;
+            (f64::from(float) == number).then_some(AttrValue::Float(float))
+        }
+        _ => (number.abs() < MAX_INT).then_some(AttrValue::Int(number as i64)),
+    })
+}
+
+/// Returns the value of an attribute that is a number, if a float represents it exactly.
+pub(super) fn number_of_attr(attr: &AttrValue) -> Option<f64> {
+    match *attr {
+        AttrValue::Float(float) => Some(f64::from(float)),
+        AttrValue::Int(int) => Some(int as f64).filter(|number| number.abs() < MAX_INT),
+        _ => None,
+    }
+}
+
+/// Returns the elements of a small constant of integers.
+pub(super) fn ints_of(f: &Function, value: ValueId) -> Result<Option<Vec<i64>>, EditError> {
+    match small_elements(f, value)? {
+        Some(_) => f.constant_ints(value),
+        None => Ok(None),
+    }
 }
 
 /// Returns the dtype and the elements of a constant of at most [`MAX_BYTES`].

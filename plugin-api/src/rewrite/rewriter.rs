@@ -6,7 +6,7 @@ use super::condition;
 use super::matching::Match;
 use super::number;
 use super::rules::NoMatch;
-use crate::data::EditError;
+use crate::data::{AttrValue, EditError};
 use crate::ir::{ConstantSpec, Function, OpBuilder, TypeSpec};
 use crate::language::{After, AttrTerm, Node, NodeAttr, Operand};
 use crate::pass::PassContext;
@@ -239,9 +239,10 @@ impl<'r> Rewriter<'r> {
             operands.pop();
         }
         let mut op = OpBuilder::new(&node.operators[0].value).operands(operands);
-        if let Some(like) = node.like {
+        let like = node.like.map(|like| matched.nodes[like]);
+        if let Some(like) = like.filter(|like| *like != OpId::NONE) {
             let own = |name: &str| node.attrs.iter().any(|attr| attr.name.value == name);
-            for (name, value) in self.f.attrs(matched.ops[like]) {
+            for (name, value) in self.f.attrs(like) {
                 if !own(self.f.text(name)) {
                     op = op.attr(name, value.to_value().ok_or(NoMatch)?);
                 }
@@ -250,8 +251,8 @@ impl<'r> Rewriter<'r> {
         for NodeAttr { name, value } in &node.attrs {
             match (condition::attr(matched, &value.value), &value.value) {
                 (Some(value), _) => op = op.attr(&name.value, value),
-                // Omitted in the pattern, so omitted here.
-                (None, AttrTerm::Bound(at)) if matches!(matched.attrs[*at], Some(None)) => {}
+                // Omitted in the pattern, or of an alternative that isn't chosen, so omitted here.
+                (None, AttrTerm::Bound(_)) => {}
                 (None, _) => return Err(NoMatch.into()),
             }
         }
@@ -290,7 +291,18 @@ impl<'r> Rewriter<'r> {
                 let dtype = dtype.ok_or(NoMatch)?;
                 vec![self.scalar(dtype, number.value)?.ok_or(NoMatch)?]
             }
-            Operand::Ints(ints) => vec![self.ints(ints)?],
+            Operand::Splat(at) => match &matched.attrs[*at] {
+                Some(Some(attr)) => {
+                    let number = number::number_of_attr(attr).ok_or(NoMatch)?;
+                    vec![self.scalar(dtype.ok_or(NoMatch)?, number)?.ok_or(NoMatch)?]
+                }
+                _ => vec![ValueId::NONE],
+            },
+            Operand::Elements(term) => match (condition::attr(matched, term), term) {
+                (Some(AttrValue::Ints(ints)), _) => vec![self.ints(&ints)?],
+                (None, AttrTerm::Bound(_)) => vec![ValueId::NONE],
+                _ => return Err(NoMatch.into()),
+            },
             // An omitted operand isn't bound.
             operand => vec![matched.bound(self.f, operand)],
         })

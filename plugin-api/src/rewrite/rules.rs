@@ -81,9 +81,13 @@ impl CompiledSet {
     fn new(rules: Vec<Arc<Compiled>>) -> Arc<CompiledSet> {
         let mut roots: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, one) in rules.iter().enumerate() {
-            let root = &one.rule.nodes[one.rule.nodes.len() - 1];
-            for operator in &root.operators {
-                roots.entry(operator.value.clone()).or_default().push(at);
+            for root in one.rule.roots() {
+                for operator in &one.rule.nodes[root].operators {
+                    let rules = roots.entry(operator.value.clone()).or_default();
+                    if rules.last() != Some(&at) {
+                        rules.push(at);
+                    }
+                }
             }
         }
         Arc::new(CompiledSet { rules, roots })
@@ -249,7 +253,8 @@ impl Rules {
 
 /// Declares a set of rules: patterns and their replacements.
 ///
-/// An invalid rule is reported when the rules are first used, so a test should call [`Rules::names`].
+/// The compiler reports invalid syntax, unknown names and unknown conditions. Everything else that is wrong with a rule
+/// is reported when the rules are first used, so a test should call [`Rules::names`]. A name can't be a keyword of Rust.
 ///
 /// # Examples
 ///
@@ -279,6 +284,12 @@ macro_rules! rules {
                 #[allow(dead_code, non_upper_case_globals)]
                 const $name: () = ();
             )*
+            $(
+                #[allow(warnings)]
+                const _: fn() = || {
+                    $crate::__rule!($name [$($word)*] [$($text)*] $($code)?);
+                };
+            )*
         }
         $crate::Rules::new(&[$(
             $crate::__private::RuleSource {
@@ -300,6 +311,6 @@ macro_rules! __rule_code {
         ::std::option::Option::None
     };
     ($code:expr) => {
-        ::std::option::Option::Some($code as $crate::rewrite::RuleCode)
+        ::std::option::Option::Some($crate::__private::rule::Code($code).0)
     };
 }

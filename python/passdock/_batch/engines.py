@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import _STANDARD, _checks, _passdock
+from .. import _checks, _environment, _passdock
 from .. import pipeline as _pipeline
 from ..errors import PassError, UnknownNameError
 from ..transform import Pass
@@ -86,9 +86,9 @@ class Plan:
 
     def loaded_plugins(self) -> list[str]:
         """Returns the plugins that this program loaded itself; other processes load them, too."""
-        standard = os.path.realpath(_STANDARD)
+        default = {os.path.realpath(path) for path in _environment.default_dirs()}
         named = {os.path.realpath(path) for path in self.options.get("plugins", ())}
-        dirs = {standard, *(os.path.realpath(path) for path in self.options.get("plugin_dirs", ()))}
+        dirs = default.union(os.path.realpath(path) for path in self.options.get("plugin_dirs", ()))
         files = self.plugin_files()
         others = (file for file in files if os.path.realpath(os.path.dirname(file)) not in dirs)
         return [file for file in others if os.path.realpath(file) not in named]
@@ -179,7 +179,8 @@ def results(plan: Plan) -> Iterator[ModelResult]:
             worker.close()
             raise
     else:
-        worker = _passdock.Worker(plan.request(), [command, "__batch-worker"], [_path()], None, plan.timeout)
+        environment = _environment.variables()
+        worker = _passdock.Worker(plan.request(), [command, "__batch-worker"], environment, None, plan.timeout)
     return _run(plan, worker)
 
 
@@ -208,14 +209,8 @@ def python_worker(request: Mapping[str, Any], job: str, timeout: float | None) -
     """Creates a worker with this Python. A script that it imports can't start another batch."""
     path = [os.path.abspath(entry) if entry else entry for entry in sys.path]
     command = [sys.executable, "-c", _worker.START, json.dumps(path)]
-    return _passdock.Worker(request, command, [(_worker.IN_WORKER, "1"), _path()], job, timeout)
-
-
-def _path() -> tuple[str, str]:
-    """Returns the PATH of workers, in which this Python is the first ``python3``: the one that is asked for ONNX
-    Runtime.
-    """
-    return "PATH", os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+    environment = [(_worker.IN_WORKER, "1"), *_environment.variables()]
+    return _passdock.Worker(request, command, environment, job, timeout)
 
 
 def _command() -> str | None:
@@ -223,8 +218,7 @@ def _command() -> str | None:
     named = os.environ.get("PASSDOCK")
     if named:
         return named
-    path = Path(__file__).parents[1] / "_dist" / "bin" / ("passdock.exe" if os.name == "nt" else "passdock")
-    return str(path) if path.exists() else None
+    return str(_environment.COMMAND) if _environment.COMMAND.exists() else None
 
 
 def check(report: Mapping[str, Any]) -> None:

@@ -1,6 +1,8 @@
 //! Running a case.
 
 use std::fmt::Write;
+use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +22,7 @@ use crate::vendors::VENDORS;
 struct Settings {
     /// The passes, in order.
     passes: Vec<PassEntry>,
-    /// Rules, which form the pass `rules.test`.
+    /// The text of rules, which form the pass `rules.test`.
     rules: Option<String>,
     /// Whether the rules are first checked against the op definitions.
     check_rules: bool,
@@ -200,7 +202,7 @@ impl Settings {
         for (key, value) in table {
             match key.as_str() {
                 "passes" => settings.passes = read(value)?,
-                "rules" => settings.rules = Some(read(value)?),
+                "rules" => settings.rules = Some(rules(read(value)?)?),
                 "check_rules" => settings.check_rules = read(value)?,
                 "vendors" => settings.vendors = vendors(&read::<Vec<String>>(value)?)?,
                 "rewrites" => settings.rewrites = read(value)?,
@@ -216,6 +218,15 @@ impl Settings {
         }
         Ok(settings)
     }
+}
+
+/// Returns rules, which may be in a file of the repository.
+fn rules(text: String) -> Result<String, String> {
+    if !text.ends_with(".rules") {
+        return Ok(text);
+    }
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(text);
+    fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Returns the plugins with these names.

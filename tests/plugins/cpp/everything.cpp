@@ -356,32 +356,27 @@ void lay_out_sizes(passdock::op_call &call) {
 
 } // namespace
 
-PASSDOCK_PLUGIN("everything", "0.1.0",
-    (function_pass, function_pass, "everything.transform.Function", 1,
-     "changes_interface = true\n"
-     "[[pass.option]]\nname = \"b\"\ntype = \"bool\"\ndefault = true\ndoc = \"b\"\n"
-     "[[pass.option]]\nname = \"f\"\ntype = \"float\"\ndefault = 0.5\ndoc = \"f\"\n"
-     "[[pass.option]]\nname = \"s\"\ntype = \"string\"\ndefault = \"on\"\ndoc = \"s\"\n"
-     "[[pass.option]]\nname = \"l\"\ntype = \"strings\"\ndefault = [\"a\", \"b\"]\ndoc = \"l\"\n"
-     "[[pass.option]]\nname = \"t\"\ntype = \"ints\"\ndefault = { n = 3 }\ndoc = \"t\"\n")
-    (function_pass, nothing, "everything.transform.Nothing", 1, "")
-    (prim_function_pass, nothing, "everything.transform.Prim", 1, "")
-    (module_pass, module_pass, "everything.transform.Module", 1, "")
-    (sequential, "everything.All", 1, "\"everything.transform.Nothing\"", "")
-    (config, "everything.Target", PASSDOCK_CONFIG_FIELD("cores", "int", "8", "doc = \"Cores.\"\n"))
-    (op, "acme.ScaledAdd", 1, passdock::op_definition()
+PASSDOCK_MANIFEST("everything.toml");
+
+PASSDOCK_PLUGIN(plugin) {
+    plugin.function_pass("everything.transform.Function", function_pass);
+    plugin.function_pass("everything.transform.Nothing", nothing);
+    plugin.function_pass("everything.transform.Prim", nothing, PASSDOCK_PASS_PRIM_FUNCTION);
+    plugin.module_pass("everything.transform.Module", module_pass);
+    plugin.op("acme.ScaledAdd", 1, passdock::op_definition()
         .operands(2, 2)
         .traits(PASSDOCK_TRAIT_PURE | PASSDOCK_TRAIT_ELEMENTWISE)
         .attr("scale", 1.0f, "What the first operand is multiplied by.")
         .infer(infer_scaled)
         .evaluate(evaluate_scaled)
-        .decompose(decompose_scaled))
-    (op, "acme.Sizes", 1, passdock::op_definition().operands(1, 1).results(1, 1).infer(infer_sizes))
-    (op_extension, "acme.Sizes", 1, passdock::op_definition()
+        .decompose(decompose_scaled));
+    plugin.op("acme.Sizes", 1, passdock::op_definition().operands(1, 1).results(1, 1).infer(infer_sizes));
+    plugin.op("acme.Sizes", 1, passdock::op_definition()
         .decompose(decompose_sizes)
         .layout(lay_out_sizes)
         .alter_layout(lay_out_sizes)
-        .supports({"npu", "npu-pro"}, supports_sizes))
-    (op, "acme.Listed", 1, passdock::op_definition()
+        .supports({"npu", "npu-pro"}, supports_sizes));
+    plugin.op("acme.Listed", 1, passdock::op_definition()
         .attr("words", std::vector<std::string>{"a", "b"}, "Some.")
-        .attr_of("axis", PASSDOCK_ATTR_INT, "Which.", PASSDOCK_ATTR_ENTRY_REQUIRED)));
+        .attr_of("axis", PASSDOCK_ATTR_INT, "Which.", PASSDOCK_ATTR_ENTRY_REQUIRED));
+}

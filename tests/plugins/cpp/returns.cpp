@@ -25,9 +25,12 @@ passdock_status infer(passdock::op_call &call) {
 
 } // namespace
 
-PASSDOCK_PLUGIN("returns", "0.1.0",
-    (function_pass, fail, "returns.transform.Fail", 1, "")
-    (module_pass, fail_module, "returns.transform.FailModule", 1, "")
-    (function_pass, [](passdock::function &, passdock::context &) { return PASSDOCK_OK; }, "returns.transform.Nothing", 1, "")
-    (function_pass, erase, "returns.transform.Erase", 1, "")
-    (op, "returns.Op", 1, passdock::op_definition().operands(1, 1).infer(infer)));
+PASSDOCK_MANIFEST("returns.toml");
+
+PASSDOCK_PLUGIN(plugin) {
+    plugin.function_pass("returns.transform.Fail", fail);
+    plugin.module_pass("returns.transform.FailModule", fail_module);
+    plugin.function_pass("returns.transform.Nothing", [](passdock::function &, passdock::context &) { return PASSDOCK_OK; });
+    plugin.function_pass("returns.transform.Erase", erase);
+    plugin.op("returns.Op", 1, passdock::op_definition().operands(1, 1).infer(infer));
+}

@@ -51,11 +51,11 @@ void infer(passdock::op_call &call) {
 
 } // namespace
 
-PASSDOCK_PLUGIN("throws", "0.1.0",
-    (function_pass, throw_it, "throws.transform.Function", 1,
-     "[[pass.option]]\nname = \"what\"\ntype = \"string\"\ndefault = \"error\"\ndoc = \"What to throw.\"\n")
-    (module_pass, throw_in_module, "throws.transform.Module", 1, "")
-    (sequential, "throws.Both", 1, "\"throws.transform.Function\", \"throws.transform.Module\"", "")
-    (instrument, thrower, "throws.thrower",
-     "[[instrument.option]]\nname = \"where\"\ntype = \"string\"\ndefault = \"enter\"\ndoc = \"Where to throw.\"\n")
-    (op, "throws.Op", 1, passdock::op_definition().operands(1, 1).infer(infer)));
+PASSDOCK_MANIFEST("throws.toml");
+
+PASSDOCK_PLUGIN(plugin) {
+    plugin.function_pass("throws.transform.Function", throw_it);
+    plugin.module_pass("throws.transform.Module", throw_in_module);
+    plugin.instrument<thrower>("throws.thrower");
+    plugin.op("throws.Op", 1, passdock::op_definition().operands(1, 1).infer(infer));
+}

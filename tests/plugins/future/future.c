@@ -196,11 +196,11 @@ static passdock_status infer(const passdock_host *host, void *state, passdock_op
     return PASSDOCK_STATUS_FUTURE;
 }
 
-PASSDOCK_MANIFEST("future", "0.1.0",
-                  PASSDOCK_PASS("future.transform.Asks", "module", 0, "")
-                  PASSDOCK_PASS("future.transform.Answers", "module", 0, "")
-                  PASSDOCK_PASS("future.transform.Loop", "loop", 0, "")
-                  PASSDOCK_OP("future.Op", 1));
+PASSDOCK_MANIFEST_TEXT("name = 'future'\nversion = '0.1.0'\n"
+                       "[[pass]]\nname = 'future.transform.Asks'\nkind = 'module'\n"
+                       "[[pass]]\nname = 'future.transform.Answers'\nkind = 'module'\n"
+                       "[[pass]]\nname = 'future.transform.Loop'\nkind = 'loop'\n"
+                       "[[op]]\nname = 'future.Op'\n");
 
 const passdock_plugin *passdock_plugin_v1(const passdock_host *host, passdock_attach *attach) {
     static passdock_pass_entry passes[3];

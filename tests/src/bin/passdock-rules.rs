@@ -17,7 +17,7 @@ use passdock::{
     Module, PassContext, Recorder, Registry, RulesFile, Sequential, Verify, model_file, toml,
 };
 use passdock_plugin_api::Rules;
-use passdock_plugin_api::rewrite::{AttrTerm, Literal, Node, NodeAttr, Operand, Rule, Spanned};
+use passdock_plugin_api::rewrite::{AttrTerm, Literal, Node, NodeAttr, Operand, Rule};
 use passdock_plugins_relax::rules::{fold_explicit_padding, simplify_expr};
 use passdock_tests::standard_registry;
 use serde_json::{Value, json};
@@ -66,40 +66,62 @@ fn patterns(files: &[String]) -> Result<()> {
 fn of_rules(pass: &str, rules: &Rules) -> Result<Vec<Value>> {
     let patterns = rules.describe().map_err(whole)?;
     let shown = |pattern: &Rule| {
-        let nodes: Vec<Value> = pattern
-            .nodes
-            .iter()
-            .map(|node| shown_node(pattern, node))
-            .collect();
-        json!({"pass": pass, "rule": pattern.name, "nodes": nodes})
+        let nodes = pattern.nodes.iter();
+        let values = pattern.values.iter().map(|value| {
+            let alternatives = value.alternatives.iter();
+            alternatives.map(|one| shown_operand(pattern, &one.value))
+        });
+        json!({
+            "pass": pass,
+            "rule": pattern.name,
+            "nodes": nodes.map(|node| shown_node(pattern, node)).collect::<Vec<_>>(),
+            "alternatives": values.map(Vec::from_iter).collect::<Vec<_>>(),
+            "root": shown_operand(pattern, &pattern.root),
+        })
     };
     Ok(patterns.iter().map(shown).collect())
 }
 
 fn shown_node(pattern: &Rule, node: &Node) -> Value {
-    let operand = |operand: &Spanned<Operand>| match &operand.value {
-        Operand::Value(at) => json!(["value", pattern.values[*at]]),
-        Operand::Optional(at) => json!(["optional", pattern.values[*at]]),
-        Operand::List(at) => json!(["list", pattern.lists[*at]]),
-        Operand::Any => json!(["any"]),
-        Operand::Absent => json!(["absent"]),
-        Operand::Result { node, index } => json!(["result", node, index]),
-        Operand::Number(number) => json!(["number", number.value]),
-        Operand::Ints(ints) => json!(["ints", ints]),
-        Operand::Created { .. } => unreachable!("a pattern creates nothing"),
-    };
+    let operands = node.operands.iter();
     let attr = |NodeAttr { name, value, .. }: &NodeAttr| match &value.value {
         AttrTerm::Bound(at) => json!([name.value, "bound", pattern.attrs[*at]]),
-        AttrTerm::Literal(literal) => json!([name.value, "is", shown_literal(literal)]),
-        AttrTerm::Compose(..) => unreachable!("a pattern composes nothing"),
+        term => json!([name.value, "is", shown_term(pattern, term)]),
     };
     let operators = node.operators.iter().map(|operator| &operator.value);
     json!({
         "operators": operators.collect::<Vec<_>>(),
         "results": node.results,
-        "operands": node.operands.iter().map(operand).collect::<Vec<_>>(),
+        "operands": operands.map(|one| shown_operand(pattern, &one.value)).collect::<Vec<_>>(),
         "attrs": node.attrs.iter().map(attr).collect::<Vec<_>>(),
     })
+}
+
+fn shown_operand(pattern: &Rule, operand: &Operand) -> Value {
+    match operand {
+        Operand::Value(at) if !pattern.values[*at].alternatives.is_empty() => json!(["choice", at]),
+        Operand::Value(at) => json!(["value", pattern.values[*at].name]),
+        Operand::Optional(at) => json!(["optional", pattern.values[*at].name]),
+        Operand::List(at) => json!(["list", pattern.lists[*at]]),
+        Operand::Any => json!(["any"]),
+        Operand::Absent => json!(["absent"]),
+        Operand::Result { node, index } => json!(["result", node, index]),
+        Operand::Number(number) => json!(["number", number.value]),
+        Operand::Splat(at) => json!(["splat", pattern.attrs[*at]]),
+        Operand::Elements(AttrTerm::Bound(at)) => json!(["elements", pattern.attrs[*at]]),
+        Operand::Elements(term) => json!(["ints", shown_term(pattern, term)]),
+        Operand::Created { .. } => unreachable!("a pattern creates nothing"),
+    }
+}
+
+/// Returns a literal, or a list whose items may be names of attributes.
+fn shown_term(pattern: &Rule, term: &AttrTerm) -> Value {
+    match term {
+        AttrTerm::Bound(at) => json!(pattern.attrs[*at]),
+        AttrTerm::Literal(literal) => shown_literal(literal),
+        AttrTerm::List(items) => items.iter().map(|item| shown_term(pattern, item)).collect(),
+        AttrTerm::Compose(..) => unreachable!("a pattern composes nothing"),
+    }
 }
 
 fn shown_literal(literal: &Literal) -> Value {

@@ -162,11 +162,11 @@ fn manifests_page_lists_schema_keys() {
     assert_eq!(json!(types), field["type"]["enum"]);
 }
 
-/// Builds a plugin of function passes in C with this manifest.
+/// Builds a plugin of function passes in C with this `plugin.toml`.
 fn build(dir: &Path, name: &str, manifest: &str, pass: &str) -> Option<PathBuf> {
     let source = format!(
         r#"#include "passdock.h"
-{manifest}
+PASSDOCK_MANIFEST("plugin.toml");
 static passdock_status run(const passdock_host *host, void *state, passdock_context *context,
                            const passdock_function_ref *f, const passdock_module_ref *m) {{
     (void)host; (void)state; (void)context; (void)f; (void)m;
@@ -185,16 +185,23 @@ PASSDOCK_ENTRY(plugin);
     fs::create_dir_all(dir).expect("a directory");
     let file = dir.join(name).with_extension("c");
     fs::write(&file, source).expect("writes the source");
+    let toml = dir.join("plugin.toml");
+    fs::write(&toml, manifest).expect("writes the manifest");
     let library = build_c_plugin(&file, dir);
-    fs::remove_file(&file).expect("the source was there");
+    for file in [&file, &toml] {
+        fs::remove_file(file).expect("the file was there");
+    }
     library
 }
 
-/// Returns the page's manifest in C.
-fn in_c(page: &Page) -> &str {
+/// Returns the page's manifest, without what the macro in C adds.
+fn in_c(page: &Page) -> String {
+    let added = ["[plugin]", "abi = ", "ir = ", "language = ", "panic = "];
     let mut blocks = page.blocks().into_iter();
-    let block = blocks.find(|block| block.language == "c");
-    block.expect("a manifest in C").text
+    let block = blocks.find(|block| block.language == "toml");
+    let lines = block.expect("a manifest").text.split_inclusive('\n');
+    let is_added = |line: &&str| added.iter().any(|start| line.starts_with(start));
+    lines.filter(|line| !is_added(line)).collect()
 }
 
 #[test]
@@ -202,13 +209,13 @@ fn pipeline_examples_have_documented_results() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let directory = directory.path();
     let manifests = Page::read("manifests.md");
-    let faster = "PASSDOCK_MANIFEST(\"faster\", \"1.0.0\", PASSDOCK_PASS(\"relax.transform.FoldConstant\", \
-        \"function\", 0, \"\"));";
+    let faster =
+        "name = 'faster'\n[[pass]]\nname = 'relax.transform.FoldConstant'\nkind = 'function'\n";
     let built = [
         build(
             &directory.join("plugins"),
             "acme",
-            in_c(&manifests),
+            &in_c(&manifests),
             "acme.transform.Tile",
         ),
         build(
@@ -236,7 +243,7 @@ fn pipeline_examples_have_documented_results() {
                 block.text,
             )),
             // Standard plugins that the block doesn't name.
-            standard_dirs: vec![directory.join("plugins")],
+            default_dirs: vec![directory.join("plugins")],
             ..Request::default()
         };
         let rules = "rule neg_neg { onnx.Neg(onnx.Neg(%x)) => %x }";
@@ -297,7 +304,12 @@ fn manifest_examples_are_valid() {
         panic!("one manifest with its plugin")
     };
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let Some(library) = build(directory.path(), "acme", in_c(&page), "acme.transform.Tile") else {
+    let Some(library) = build(
+        directory.path(),
+        "acme",
+        &in_c(&page),
+        "acme.transform.Tile",
+    ) else {
         return;
     };
     let registry = passdock::Registry::new();

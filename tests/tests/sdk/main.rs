@@ -7,6 +7,7 @@
 
 mod api;
 mod examples;
+mod macros;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

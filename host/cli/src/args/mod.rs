@@ -112,13 +112,14 @@ pub(crate) struct PluginArgs {
     /// Use the plugin in FILE. Repeatable
     ///
     /// Example: `--plugin target/debug/libacme.so`. FILE must exist and be a plugin. `files = ["…"]` in `[plugins]` of
-    /// a pipeline has the same effect. Duplicate plugins are an error.
+    /// a pipeline has the same effect. A plugin named twice is an error; one in a default directory is hidden.
     #[arg(long, value_name = "FILE")]
     pub(crate) plugin: Vec<PathBuf>,
     /// Search DIR for plugins, before the default directories. Repeatable
     ///
-    /// The search order is: --plugin, `[plugins] files` of the pipeline, --plugin-dir, `[plugins] dirs`,
-    /// PASSDOCK_PLUGIN_PATH, the standard plugins next to the executable.
+    /// The search order is: --plugin, `[plugins] files` of the pipeline, --plugin-dir, `[plugins] dirs`, and the default
+    /// directories: those in PASSDOCK_PLUGIN_PATH, the standard plugins next to the executable, the active Python
+    /// environment, and the plugins of `passdock plugin install`.
     #[arg(long, value_name = "DIR")]
     pub(crate) plugin_dir: Vec<PathBuf>,
 }

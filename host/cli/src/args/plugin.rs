@@ -21,6 +21,8 @@ pub(crate) enum PluginCommand {
     New(NewArgs),
     /// Check the manifest of a plugin and the behavior of its passes
     Check(PluginCheckArgs),
+    /// Install plugins for the current user
+    Install(InstallArgs),
 }
 
 #[derive(Debug, Args)]
@@ -64,6 +66,9 @@ pub(crate) struct PluginCheckArgs {
     /// Stop a check after this time and report it as crashed
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, default_value = "120")]
     pub(crate) timeout: Duration,
+    /// Run the checks in this process, for a debugger
+    #[arg(long, conflicts_with = "timeout")]
+    pub(crate) in_process: bool,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
     /// Print JSON
@@ -75,4 +80,18 @@ pub(crate) struct PluginCheckArgs {
     /// Skip this pass
     #[arg(long, value_name = "PASS", hide = true)]
     pub(crate) without: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("../../help/plugin_install.txt").trim_end())]
+pub(crate) struct InstallArgs {
+    /// Plugin library, or a directory with plugins and their data files
+    #[arg(value_name = "FILE|DIR")]
+    pub(crate) path: PathBuf,
+    /// Replace installed plugins of the same name
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

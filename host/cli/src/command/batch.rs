@@ -143,9 +143,9 @@ pub(crate) fn work() -> anyhow::Result<u8> {
     for line in jobs {
         let job = serde_json::from_str::<Job>(&line).context("invalid job of a batch")?;
         let mut request = job.request;
-        if request.standard_dirs.is_empty() {
+        if request.default_dirs.is_empty() {
             // The caller is another program, which can't find the standard directories.
-            request.standard_dirs = plugins::standard_dirs();
+            request.default_dirs = plugins::default_dirs();
             request.program_dir = plugins::program_dir();
         }
         IS_RUNNING.store(true, Ordering::SeqCst);

@@ -133,7 +133,7 @@ fn keep(
             &reproducer,
             &error,
             &proof.site,
-            &plugins::standard_dirs(),
+            &plugins::default_dirs(),
         ),
         reproducer: reproducer.to_string_lossy().into_owned(),
     }))

@@ -85,6 +85,7 @@ fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Plugin(args) => match args.command {
             PluginCommand::New(args) => plugin::new::new(args)?,
             PluginCommand::Check(args) => plugin::check::check(args)?,
+            PluginCommand::Install(args) => plugin::install::install(args)?,
         },
     })
 }
@@ -154,6 +155,7 @@ fn shared(command: &Command) -> Shared<'_> {
         Command::Inspect(args) => without_process(args.json),
         Command::Plugin(args) => without_process(match &args.command {
             PluginCommand::Check(args) => args.json,
+            PluginCommand::Install(args) => args.json,
             PluginCommand::New(_) => false,
         }),
         Command::Stats(_)

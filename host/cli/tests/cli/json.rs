@@ -153,6 +153,12 @@ fn plugin_reports_match_the_schema() {
         "plugin-check",
         &format!("plugin check {file} --only manifest,memory"),
     );
+    check(
+        &bench,
+        &[],
+        "plugin-install",
+        &format!("plugin install {file}"),
+    );
     for (definition, words) in [
         ("list-passes", "list passes FoldConstant"),
         ("list-passes", "list passes fuse.rules"),

@@ -8,6 +8,8 @@ mod crash_messages;
 mod crashes;
 #[cfg(unix)]
 mod crashes_in_commands;
+#[cfg(target_os = "linux")]
+mod debugging;
 mod diff;
 mod diff_output;
 mod diff_regions;
@@ -22,8 +24,6 @@ mod numerics;
 mod planted;
 #[cfg(target_os = "linux")]
 mod plugin_check;
-#[cfg(target_os = "linux")]
-mod plugin_files;
 mod replay;
 mod sessions;
 mod support;

@@ -142,11 +142,11 @@ fn replay_warns_about_different_plugins() {
     let ran = bench.passdock("replay kept/m.ir.reproducer");
     assert_eq!(ran.status, 1);
     expect![["
-        warning[plugin]: plugin `libpassdock_misbehaving.so` is bad 0.1.0, but its file differs from the one that \
+        warning[plugin]: plugin `libpassdock_misbehaving.so` is bad 1.0.0-rc.1, but its file differs from the one that \
           the reproducer was written with
          |
          = help: the failure may not occur, or may differ
-        warning[plugin]: missing plugin relay 0.1.0, which was loaded from file `libpassdock_relax.so`
+        warning[plugin]: missing plugin relay 1.0.0-rc.1, which was loaded from file `libpassdock_relax.so`
          |
          = help: name its file with `--plugin FILE`, or its directory with `--plugin-dir DIR`
         error[pass-panicked]: the pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this \
@@ -157,7 +157,7 @@ fn replay_warns_about_different_plugins() {
     let ran = bench.passdock("replay kept/m.ir.reproducer --locked");
     assert_eq!(ran.status, 3);
     expect![["
-        error[plugin]: plugin `libpassdock_misbehaving.so` is bad 0.1.0, but its file differs from the one that the \
+        error[plugin]: plugin `libpassdock_misbehaving.so` is bad 1.0.0-rc.1, but its file differs from the one that the \
           reproducer was written with
          |
          = help: the failure may not occur, or may differ

@@ -40,7 +40,7 @@ macro_rules! sessions {
 
 sessions! {
     bad_input basics bind blame brief built_in built_in_files command_line data diagnostics extract inspecting
-    instruments listing misbehaving models nested pipelines plugin_check plugin_files plugin_new raise_opset
+    installing instruments listing misbehaving models nested pipelines plugin_check plugin_files plugin_new raise_opset
     report rewriting rules sequentials shells stats untrusted writing
 }
 

@@ -120,9 +120,13 @@ impl Bench {
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.dir.path()).env("NO_COLOR", "1");
+        command.env("HOME", self.dir.path());
         for variable in [
             "PASSDOCK_PLUGIN_PATH",
+            "CONDA_PREFIX",
             "ORT_DYLIB_PATH",
+            "VIRTUAL_ENV",
+            "XDG_DATA_HOME",
             "CI",
             "RUST_BACKTRACE",
         ] {
@@ -173,6 +177,8 @@ pub(crate) fn compile_c_plugin(bench: &Bench, source: &str, flags: &[&str]) -> O
         "-Wno-unused-function",
     ]);
     cc.args(["-shared", "-fPIC", "-I", "plugin-api/abi/include"]);
+    // The manifest is next to the source.
+    cc.arg("-I").args(Path::new(source).parent());
     cc.args(flags).args([source, "-lm", "-o"]).arg(&library);
     match cc.current_dir(REPOSITORY).status() {
         Ok(status) => assert!(status.success(), "cc rejects {source}"),

@@ -1,20 +1,116 @@
 //! Adding the program's passes, and plugins. A plugin is added completely or, with an error, not at all.
 
 use std::fs::File;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use passdock_diagnostic::suggest;
 use passdock_files::same_contents;
 use passdock_loader::discover::check_op_conflicts;
-use passdock_loader::{Manifest, Plugin};
+use passdock_loader::{Manifest, Plugin, PluginError, PluginErrorKind};
 
-use super::Inner;
 use super::entries::{Entries, Entry, Item, LoadOptions};
-use crate::config::Schema;
+use super::{Inner, Registry};
+use crate::config::{ConfigError, Schema};
 use crate::error::{ErrorKind, PassError};
 use crate::pass::PassRef;
 
+impl Registry {
+    /// Registers a plugin completely or not at all. `named`: the user named the file or its directory.
+    pub(super) fn add(
+        &self,
+        plugin: Arc<Plugin>,
+        options: &LoadOptions,
+        named: bool,
+    ) -> Result<(), PassError> {
+        let mut inner = self.write();
+        // A file that is registered already is skipped: two paths or directories may lead to it.
+        let file = plugin.file().copied();
+        if file.is_some_and(|file| inner.files.contains(&file)) {
+            inner.mark_named(&plugin, named);
+            return Ok(());
+        }
+        let hidden = match inner.other_file(&plugin) {
+            None => None,
+            Some(first) if !named => {
+                inner.passed_over.push(hidden_by(&plugin, &first));
+                return Ok(());
+            }
+            Some(first) => (!inner.named.contains(first.name())).then_some(first),
+        };
+        if let Some(hidden) = &hidden {
+            inner.remove(hidden.name())?;
+        }
+        if let Err(error) = inner.add(&plugin, options) {
+            if let Some(hidden) = &hidden {
+                inner.add(hidden, options)?;
+                inner.list(hidden);
+            }
+            // If a file of a directory was rebuilt, the registered plugin stays.
+            let mut others = inner.plugins.iter();
+            if let Some(other) = others.find(|other| is_same_path(other, &plugin)) {
+                return match named && other.was_replaced_by(&plugin) {
+                    true => Err(rebuilt(other)),
+                    false => Ok(()),
+                };
+            }
+            return Err(explained(error, &plugin, &inner.plugins));
+        }
+        let registry = Arc::downgrade(&self.0);
+        plugin.find_required_with(move |name| Registry(registry.upgrade()?).plugin(name));
+        if let Some(hidden) = hidden {
+            inner.passed_over.push(hidden_by(&hidden, &plugin));
+        }
+        inner.mark_named(&plugin, named);
+        inner.list(&plugin);
+        Ok(())
+    }
+}
+
 impl Inner {
+    /// Returns the registered plugin of the same name as one in another file.
+    fn other_file(&self, plugin: &Plugin) -> Option<Arc<Plugin>> {
+        let mut others = self.plugins.iter();
+        let other = others.find(|other| other.name() == plugin.name())?;
+        (!is_same_path(other, plugin)).then(|| other.clone())
+    }
+
+    /// Stores that the user named a plugin, if so.
+    fn mark_named(&mut self, plugin: &Plugin, named: bool) {
+        if named {
+            self.named.insert(plugin.name().to_owned());
+        }
+    }
+
+    /// Lists a plugin whose items were added.
+    fn list(&mut self, plugin: &Arc<Plugin>) {
+        self.files.extend(plugin.file().copied());
+        self.plugins.push(plugin.clone());
+        self.ops = OnceLock::new();
+    }
+
+    /// Removes a plugin's items. Its library stays loaded.
+    pub(super) fn remove(&mut self, name: &str) -> Result<(), ConfigError> {
+        self.passes.remove_plugin(name);
+        self.aliases.remove_plugin(name);
+        self.plugins.retain(|plugin| plugin.name() != name);
+        self.named.remove(name);
+        let remaining = self.plugins.iter().filter_map(|plugin| plugin.file());
+        self.files = remaining.copied().collect();
+        self.config.remove_plugin(name);
+        // Options that the plugin shared with others stay registered.
+        for plugin in self.plugins.clone() {
+            for config in &plugin.manifest().configs {
+                if self.config.check_free(&config.key).is_ok() {
+                    let owner = Some(plugin.name().to_owned());
+                    self.config.register(config.clone(), owner)?;
+                }
+            }
+        }
+        self.instruments.remove_plugin(name);
+        self.ops = OnceLock::new();
+        Ok(())
+    }
+
     /// Adds a pass of the program. Its name was checked before.
     pub(super) fn add_own(
         &mut self,
@@ -33,7 +129,6 @@ impl Inner {
         &mut self,
         plugin: &Arc<Plugin>,
         options: &LoadOptions,
-        named: bool,
     ) -> Result<(), PassError> {
         check_op_conflicts(plugin, &self.plugins)?;
         self.instruments.check_plugin(plugin)?;
@@ -62,7 +157,6 @@ impl Inner {
                     plugin: plugin.clone(),
                     item,
                     overrides,
-                    named,
                 },
             ));
         }
@@ -102,8 +196,21 @@ fn items(manifest: &Manifest) -> impl Iterator<Item = (&str, Item)> {
     passes.chain(sequentials.map(|(at, spec)| (spec.name(), Item::Sequential(at))))
 }
 
+/// Returns the error about a plugin that another one of the same name hides.
+fn hidden_by(plugin: &Plugin, other: &Plugin) -> PluginError {
+    let other = other.origin().clone();
+    PluginError::new(plugin.origin().clone(), PluginErrorKind::Hidden { other })
+}
+
+/// Whether the files of two plugins have the same path, after resolving links.
+fn is_same_path(one: &Plugin, other: &Plugin) -> bool {
+    let canonical_path = |plugin: &Plugin| plugin.origin().path()?.canonicalize().ok();
+    let path = canonical_path(one);
+    path.is_some() && path == canonical_path(other)
+}
+
 /// Returns the error about a plugin whose file was replaced after its code was loaded.
-pub(super) fn rebuilt(plugin: &Plugin) -> PassError {
+fn rebuilt(plugin: &Plugin) -> PassError {
     let message = format!(
         "plugin {} changed after it was loaded, and its old code cannot be unloaded",
         plugin.origin()
@@ -113,7 +220,7 @@ pub(super) fn rebuilt(plugin: &Plugin) -> PassError {
 
 /// Improves the error about a plugin that conflicts with registered ones: if it is registered already, from another
 /// file, the error is about the two files.
-pub(super) fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>]) -> PassError {
+fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>]) -> PassError {
     let twin = others.iter().find(|other| other.name() == plugin.name());
     // An unknown pass to override is a different error.
     let Some(twin) = twin.filter(|_| error.kind != ErrorKind::UnknownPass) else {
@@ -137,8 +244,8 @@ pub(super) fn explained(error: PassError, plugin: &Plugin, others: &[Arc<Plugin>
     );
     PassError::new(ErrorKind::Duplicate, message)
         .help(
-            "remove one of the files, its `--plugin`, or its directory from `--plugin-dir`, \
-             `[plugins]` of the pipeline or `PASSDOCK_PLUGIN_PATH`",
+            "remove one of the files, its `--plugin`, or its directory from `--plugin-dir` or \
+             `[plugins]` of the pipeline",
         )
         .caused_by(Arc::new(error))
 }

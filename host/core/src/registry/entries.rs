@@ -4,7 +4,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use passdock_loader::{PassDeclaration, Phase, Plugin};
+use passdock_loader::{PassDeclaration, Plugin};
 use rustc_hash::FxHashMap;
 
 use crate::pass::PassRef;
@@ -31,8 +31,6 @@ pub(super) enum Entry {
         plugin: Arc<Plugin>,
         item: Item,
         overrides: bool,
-        /// Whether the user named the plugin or its directory. Only such passes run in phases.
-        named: bool,
     },
     /// A pass of the program itself.
     Program(PassRef),
@@ -118,14 +116,6 @@ impl Entry {
                 Item::Sequential(at) => &plugin.manifest().sequentials[at].declaration,
             },
             Entry::Program(pass) => pass.declaration(),
-        }
-    }
-
-    /// Returns the phase in which the pass runs.
-    pub(super) fn phase(&self) -> Option<Phase> {
-        match self {
-            Entry::Plugin { named: false, .. } => None,
-            _ => self.declaration().phase,
         }
     }
 

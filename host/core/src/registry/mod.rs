@@ -59,12 +59,14 @@ struct Inner {
     plugins: Vec<Arc<Plugin>>,
     /// The identities of plugin files. A file may be named twice, by different paths.
     files: HashSet<Identity>,
+    /// The names of the plugins that the user named by file or by directory.
+    named: HashSet<String>,
     /// The paths of plugin files that were named individually, not by their directories.
     named_files: HashSet<PathBuf>,
     /// The errors about unusable plugin files, which errors about missing passes list.
     unreadable: Vec<PluginError>,
-    /// The errors about skipped libraries: of other systems, or next to the program. Errors about missing passes may
-    /// list them.
+    /// The errors about skipped libraries: of other systems, next to the program, or hidden by a plugin of the same
+    /// name. Errors about missing passes may list them.
     passed_over: Vec<PluginError>,
     config: ConfigTable,
     instruments: InstrumentTable,
@@ -186,6 +188,11 @@ impl Registry {
         self.read().named_files.clone()
     }
 
+    /// Whether the user named a plugin by file or by directory. Other plugins were found in default directories.
+    pub fn is_named(&self, plugin: &str) -> bool {
+        self.read().named.contains(plugin)
+    }
+
     /// Registers plugin files, in their order. `options` are by plugin name, with `None` for all others. `on_error` is
     /// called with the error of each plugin that conflicts with others. If it returns an error, that ends the call.
     ///
@@ -264,41 +271,6 @@ impl Registry {
         self.add(Arc::new(plugin), options, true)
     }
 
-    /// Registers a plugin completely or not at all.
-    fn add(
-        &self,
-        plugin: Arc<Plugin>,
-        options: &LoadOptions,
-        named: bool,
-    ) -> Result<(), PassError> {
-        let mut inner = self.write();
-        // A file that is registered already is skipped: two paths or directories may lead to it.
-        let file = plugin.file().copied();
-        if file.is_some_and(|file| inner.files.contains(&file)) {
-            return Ok(());
-        }
-        if let Err(error) = inner.add(&plugin, options, named) {
-            // If a file of a directory was rebuilt, the registered plugin stays.
-            let canonical_path = |plugin: &Plugin| plugin.origin().path()?.canonicalize().ok();
-            let own = canonical_path(&plugin);
-            let mut others = inner.plugins.iter();
-            if let Some(other) = others.find(|other| own.is_some() && canonical_path(other) == own)
-            {
-                return match named && other.was_replaced_by(&plugin) {
-                    true => Err(adding::rebuilt(other)),
-                    false => Ok(()),
-                };
-            }
-            return Err(adding::explained(error, &plugin, &inner.plugins));
-        }
-        let registry = Arc::downgrade(&self.0);
-        plugin.find_required_with(move |name| Registry(registry.upgrade()?).plugin(name));
-        inner.files.extend(file);
-        inner.plugins.push(plugin);
-        inner.ops = OnceLock::new();
-        Ok(())
-    }
-
     /// Removes a plugin's passes, config options, instruments and ops. Its library stays loaded.
     ///
     /// # Errors
@@ -311,24 +283,7 @@ impl Registry {
             let message = format!("no plugin is named `{name}`{near}");
             return Err(PassError::new(ErrorKind::Plugin, message));
         }
-        inner.passes.remove_plugin(name);
-        inner.aliases.remove_plugin(name);
-        inner.plugins.retain(|plugin| plugin.name() != name);
-        let remaining = inner.plugins.iter().filter_map(|plugin| plugin.file());
-        inner.files = remaining.copied().collect();
-        inner.config.remove_plugin(name);
-        // Options that the plugin shared with others stay registered.
-        for plugin in inner.plugins.clone() {
-            for config in &plugin.manifest().configs {
-                if inner.config.check_free(&config.key).is_ok() {
-                    let owner = Some(plugin.name().to_owned());
-                    inner.config.register(config.clone(), owner)?;
-                }
-            }
-        }
-        inner.instruments.remove_plugin(name);
-        inner.ops = OnceLock::new();
-        Ok(())
+        inner.remove(name).map_err(PassError::from)
     }
 
     /// Returns the overriding passes of each plugin, by the plugin's name.
@@ -413,13 +368,15 @@ impl Registry {
         Some(self.read().entry(name)?.declaration().clone())
     }
 
-    /// Returns the passes that declare a phase, by name: those of the program, and of plugins in directories that the
-    /// user named. Passes of the standard plugins run only where a pipeline lists them.
+    /// Returns the passes that declare a phase, by name: those of the program, and of plugins that the user named by file
+    /// or by directory. Passes of other plugins run only where a pipeline lists them.
     pub fn phased(&self) -> BTreeMap<String, passdock_loader::Phase> {
         let inner = self.read();
+        let is_named = |plugin: &Arc<Plugin>| inner.named.contains(plugin.name());
         let passes = inner.passes.iter();
+        let passes = passes.filter(|(_, entry)| entry.plugin().is_none_or(is_named));
         passes
-            .filter_map(|(name, entry)| Some((name.clone(), entry.phase()?)))
+            .filter_map(|(name, entry)| Some((name.clone(), entry.declaration().phase?)))
             .collect()
     }
 

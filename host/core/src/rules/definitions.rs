@@ -5,7 +5,7 @@ use passdock_loader::{AttrInfo, OpDefs, OpInfo, count_range};
 use passdock_plugin_api as sdk;
 use sdk::rewrite::{AttrTerm, Literal, NodeAttr, Operand, Opset, Rule, RuleError};
 
-use super::Mention;
+use super::{Mention, versions};
 
 /// Checks a rule against the definitions of its operators. Rejects an operand or an attribute that no op has in the
 /// rule's versions, and operators that no version has together.
@@ -19,17 +19,17 @@ struct Check<'c> {
 }
 
 /// An operator in a rule, with its definitions.
-struct RuleOp<'k> {
-    mention: Mention<'k>,
-    domain: String,
-    definitions: Vec<OpInfo>,
+pub(super) struct RuleOp<'k> {
+    pub(super) mention: Mention<'k>,
+    pub(super) domain: String,
+    pub(super) definitions: Vec<OpInfo>,
     /// Whether the op of the rule is valid by each of the definitions.
     fits: Vec<bool>,
 }
 
 impl RuleOp<'_> {
     /// Whether the op of the rule is valid in a version.
-    fn is_right(&self, version: i64) -> bool {
+    pub(super) fn is_right(&self, version: i64) -> bool {
         let mut definitions = self.definitions.iter();
         let at = definitions.rposition(|one| one.since <= version);
         at.is_some_and(|at| self.fits[at])
@@ -51,49 +51,8 @@ impl Check<'_> {
             });
             ops.push(op.collect::<Result<_, _>>()?);
         }
-        self.check_versions(&ops)?;
+        versions::check(self.rule, &ops, |domain| self.version_range(domain))?;
         self.check_bound(ops.iter().flatten())
-    }
-
-    /// Rejects ops if no version has all of them.
-    fn check_versions(&self, ops: &[Vec<RuleOp<'_>>]) -> Result<(), RuleError> {
-        let all = || ops.iter().flatten();
-        for (at, domain) in all().map(|one| &one.domain).enumerate() {
-            if all().take(at).any(|other| other.domain == *domain) {
-                continue;
-            }
-            let (first, last) = self.version_range(domain);
-            // Definitions don't change between two of these versions.
-            let mut versions: Vec<i64> = all()
-                .filter(|one| one.domain == *domain)
-                .flat_map(|one| one.definitions.iter().map(|definition| definition.since))
-                .chain(Some(first))
-                .filter(|version| (first..=last).contains(version))
-                .collect();
-            let mut narrowed: Option<&str> = None;
-            for op in ops {
-                let is_known =
-                    |one: &RuleOp<'_>| one.domain == *domain && !one.definitions.is_empty();
-                if !op.iter().all(is_known) {
-                    continue;
-                }
-                let before = versions.len();
-                versions.retain(|version| op.iter().any(|one| one.is_right(*version)));
-                let mention = op[0].mention;
-                if let (true, Some(other)) = (versions.is_empty(), narrowed) {
-                    let message = format!(
-                        "no opset version has both this `{}` and the `{}` of this rule",
-                        mention.operator(),
-                        other
-                    );
-                    return Err(RuleError::new(mention.name.at.clone(), message));
-                }
-                if versions.len() < before {
-                    narrowed = Some(mention.operator());
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Returns the first and the last version of a domain that the rule allows.
@@ -143,37 +102,49 @@ impl Check<'_> {
 
     /// Rejects a name that is bound to attributes of different kinds, since they are never equal.
     fn check_bound<'k>(&self, all: impl Iterator<Item = &'k RuleOp<'k>>) -> Result<(), RuleError> {
-        let mut bound: Vec<(usize, &NodeAttr, Vec<&str>)> = Vec::new();
+        let mut bound: Vec<(usize, String, Vec<&str>)> = Vec::new();
         for op in all {
-            for attr in &op.mention.node.attrs {
-                let AttrTerm::Bound(at) = attr.value.value else {
-                    continue;
+            let operands = op.mention.node.operands.iter().flat_map(|operand| {
+                let uses = match &operand.value {
+                    Operand::Splat(at) => vec![(*at, vec!["number", "float", "int"])],
+                    Operand::Elements(AttrTerm::Bound(at)) => vec![(*at, vec!["ints"])],
+                    Operand::Elements(term) => items(term),
+                    _ => Vec::new(),
                 };
-                let kinds: Vec<&str> = op
-                    .definitions
-                    .iter()
-                    .flat_map(|one| one.attributes.iter().flatten())
-                    .filter(|one| one.name == attr.name.value)
-                    .map(|one| one.kind)
-                    .collect();
+                uses.into_iter()
+                    .map(|(at, kinds)| (at, "an operand".to_owned(), operand.at.clone(), kinds))
+            });
+            let attrs = op.mention.node.attrs.iter().flat_map(|attr| {
+                let uses = match &attr.value.value {
+                    AttrTerm::Bound(at) => {
+                        let attributes = op.definitions.iter().flat_map(|one| &one.attributes);
+                        let own = attributes
+                            .flatten()
+                            .filter(|one| one.name == attr.name.value);
+                        vec![(*at, own.map(|one| one.kind).collect())]
+                    }
+                    term => items(term),
+                };
+                let name = format!("`{}`", attr.name.value);
+                uses.into_iter()
+                    .map(move |(at, kinds)| (at, name.clone(), attr.value.at.clone(), kinds))
+            });
+            for (at, name, span, kinds) in operands.chain(attrs) {
                 if kinds.is_empty() {
                     continue;
                 }
-                let other = bound.iter().find(|(other, ..)| *other == at);
-                match other {
+                match bound.iter().find(|(other, ..)| *other == at) {
                     Some((_, other, theirs)) if !theirs.iter().any(|kind| kinds.contains(kind)) => {
                         let message = format!(
-                            "`${}` is {} as `{}`, but `{}` is {}",
+                            "`${}` is {} as {other}, but {} as {name}",
                             self.rule.attrs[at],
                             with_article(theirs[0]),
-                            other.name.value,
-                            attr.name.value,
                             with_article(kinds[0])
                         );
-                        return Err(RuleError::new(attr.value.at.clone(), message));
+                        return Err(RuleError::new(span, message));
                     }
                     Some(_) => {}
-                    None => bound.push((at, attr, kinds)),
+                    None => bound.push((at, name, kinds)),
                 }
             }
         }
@@ -197,10 +168,10 @@ impl Check<'_> {
         let operands = &mention.node.operands;
         let is_list = |operand: &Operand| matches!(operand, Operand::List(_));
         let has_list = operands.iter().any(|one| is_list(&one.value));
-        let mut given = operands.iter().enumerate().filter(|(_, one)| {
-            let is_absent = one.value == Operand::Absent;
-            !is_absent && !is_list(&one.value) && !self.is_optional(&one.value)
-        });
+        let mut given = operands
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| !is_list(&one.value) && !self.is_optional(&one.value));
         // After a list operand, only the number of operands matters.
         let beyond = match has_list {
             true => given.nth(most as usize),
@@ -226,15 +197,20 @@ impl Check<'_> {
         None
     }
 
-    /// Whether a value is optional in the pattern.
+    /// Whether an operand may be omitted.
     fn is_optional(&self, operand: &Operand) -> bool {
-        let (Operand::Value(value) | Operand::Optional(value)) = operand else {
-            return false;
+        let value = match operand {
+            Operand::Value(value) | Operand::Optional(value) => *value,
+            operand => return *operand == Operand::Absent,
         };
+        let values = &self.rule.values;
         let operands = self.rule.nodes.iter().flat_map(|node| &node.operands);
+        let alternatives = values.iter().flat_map(|value| &value.alternatives);
+        let may_be_absent = |one: &Operand| matches!(one, Operand::Absent | Operand::Optional(_));
         operands
-            .into_iter()
-            .any(|one| one.value == Operand::Optional(*value))
+            .chain(alternatives)
+            .any(|one| one.value == Operand::Optional(value))
+            || (values[value].alternatives.iter()).any(|one| may_be_absent(&one.value))
     }
 }
 
@@ -289,11 +265,23 @@ fn missing(mention: Mention<'_>, attrs: &[AttrInfo]) -> Option<RuleError> {
     Some(RuleError::new(mention.name.at.clone(), message))
 }
 
+/// Returns the names in a list of integers, with their kinds.
+fn items(term: &AttrTerm) -> Vec<(usize, Vec<&'static str>)> {
+    let AttrTerm::List(items) = term else {
+        return Vec::new();
+    };
+    let names = items.iter().filter_map(|item| match item {
+        AttrTerm::Bound(at) => Some((*at, vec!["int"])),
+        _ => None,
+    });
+    names.collect()
+}
+
 /// Returns the kinds of attributes that a value in a rule may have. Empty if the text doesn't determine them.
 fn kinds(value: &AttrTerm, is_replacement: bool) -> &'static [&'static str] {
     let literal = match value {
         AttrTerm::Bound(_) => return &[],
-        AttrTerm::Compose(..) => return &["ints"],
+        AttrTerm::Compose(..) | AttrTerm::List(_) => return &["ints"],
         AttrTerm::Literal(literal) => literal,
     };
     match literal {

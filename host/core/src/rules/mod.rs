@@ -1,7 +1,8 @@
-//! The check of rules against the available op definitions: `mod.rs` looks up the operators, and `definitions.rs`
-//! checks operands, attributes and versions.
+//! The check of rules against the available op definitions: `mod.rs` looks up the operators, `definitions.rs` checks
+//! operands and attributes, and `versions.rs` their versions.
 
 mod definitions;
+mod versions;
 
 use passdock_diagnostic::suggest;
 use passdock_loader::OpDefs;

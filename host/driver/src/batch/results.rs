@@ -31,7 +31,7 @@ impl Fingerprint {
             output: None,
             jobs: None,
             print: Print::default(),
-            standard_dirs: Vec::new(),
+            default_dirs: Vec::new(),
             program_dir: None,
             reproducer_dir: None,
             self_contained: false,

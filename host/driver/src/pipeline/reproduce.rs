@@ -36,7 +36,7 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
         Ok(()) => {
             let dir = dir.display().to_string();
             let message = format!("wrote a reproducer to `{dir}`");
-            let command = reproducer::command(dir.as_ref(), error, site, &request.standard_dirs);
+            let command = reproducer::command(dir.as_ref(), error, site, &request.default_dirs);
             report.reproducer = Some(dir);
             let note = Diagnostic::new(Severity::Note, REPRODUCER, message);
             note.help(format!("replay it with `{command}`"))

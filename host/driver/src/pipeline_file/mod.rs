@@ -29,7 +29,7 @@ pub(crate) use spans::EntrySpans;
 use passdock_core::{ErrorKind, PassError, Phase, Snippet};
 
 /// The JSON Schema of pipeline files, documented in `docs/pipelines.md`. `passdock schema pipeline` prints it.
-pub const SCHEMA: &str = include_str!("../../../../docs/schemas/pipeline.schema.json");
+pub const SCHEMA: &str = include_str!("pipeline.schema.json");
 
 /// Returns names without their spans.
 pub(crate) fn values(names: &[Spanned<String>]) -> Vec<String> {

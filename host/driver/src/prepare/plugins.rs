@@ -98,7 +98,7 @@ pub(super) fn check_built_in(
         }
         None => return Ok(()),
     };
-    let dirs = request.plugin_dirs.iter().chain(&request.standard_dirs);
+    let dirs = request.plugin_dirs.iter().chain(&request.default_dirs);
     let dirs: Vec<String> = dirs.map(|dir| dir.display().to_string()).collect();
     let (plugin, help) = match dirs.is_empty() {
         true => (
@@ -123,7 +123,7 @@ pub(super) fn check_built_in(
 
 /// Returns the error for a request whose directories contain no plugins.
 pub fn no_plugins(request: &Request) -> PassError {
-    let dirs = request.plugin_dirs.iter().chain(&request.standard_dirs);
+    let dirs = request.plugin_dirs.iter().chain(&request.default_dirs);
     let dirs: Vec<String> = dirs.map(|dir| format!("`{}`", dir.display())).collect();
     let message = format!("no plugin found in {}", dirs.join(", "));
     PassError::new(ErrorKind::Plugin, message).help(
@@ -134,7 +134,7 @@ pub fn no_plugins(request: &Request) -> PassError {
 
 /// Adds to an error about an unknown pass that the searched directories contain no plugins, if that is the case.
 pub(super) fn none_found(error: PassError, request: &Request, registry: &Registry) -> PassError {
-    let has_searched = !request.plugin_dirs.is_empty() || !request.standard_dirs.is_empty();
+    let has_searched = !request.plugin_dirs.is_empty() || !request.default_dirs.is_empty();
     if error.kind != ErrorKind::UnknownPass || !has_searched || !registry.plugins().is_empty() {
         return error;
     }

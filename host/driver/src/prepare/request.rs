@@ -67,8 +67,8 @@ pub struct Request {
     pub plugin_dirs: Vec<PathBuf>,
     /// Plugin directories, searched after those of the file. They need not exist.
     #[serde(with = "crate::raw_path")]
-    pub standard_dirs: Vec<PathBuf>,
-    /// The directory in `standard_dirs` that contains the program. It may contain libraries that aren't plugins.
+    pub default_dirs: Vec<PathBuf>,
+    /// The directory in `default_dirs` that contains the program. It may contain libraries that aren't plugins.
     #[serde(with = "crate::raw_path")]
     pub program_dir: Option<PathBuf>,
     /// The optimization level. Overrides the file's.
@@ -187,7 +187,7 @@ impl Request {
     pub(crate) fn search_dirs(&self, more: impl IntoIterator<Item = PathBuf>) -> Vec<SearchDir> {
         let required = self.plugin_dirs.iter().cloned().chain(more);
         let required = required.map(|path| (path, true));
-        let standard = self.standard_dirs.iter().cloned().map(|path| (path, false));
+        let standard = self.default_dirs.iter().cloned().map(|path| (path, false));
         let dirs = required.chain(standard);
         let searched = dirs.map(|(path, required)| SearchDir {
             mixed: !required && self.program_dir.as_ref() == Some(&path),

@@ -16,7 +16,7 @@ pub fn command(
     dir: &Path,
     error: &PassError,
     site: &FailureSite,
-    standard_dirs: &[PathBuf],
+    default_dirs: &[PathBuf],
 ) -> String {
     let mut command = format!("passdock replay {}", shell_quoted(&dir.to_string_lossy()));
     let about = fs::read_to_string(dir.join(ABOUT)).unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn command(
             command.push_str(" --plugin ");
             command.push_str(&shell_quoted(&file.to_string_lossy()));
         } else if let Some(dir) = path.and_then(Path::parent)
-            && !standard_dirs.iter().any(|known| known == dir)
+            && !default_dirs.iter().any(|known| known == dir)
             && !named.iter().any(|known| known == dir)
         {
             named.push(dir.to_path_buf());

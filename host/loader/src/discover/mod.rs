@@ -8,6 +8,8 @@
 //! such libraries are stored separately if there are libraries for this system. So are errors about libraries that
 //! aren't plugins, in directories for all kinds of libraries.
 
+mod default_dirs;
+
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
@@ -21,6 +23,8 @@ use rayon::prelude::*;
 use crate::error::{DirError, PluginError, PluginErrorKind as Kind};
 use crate::file::{EXTENSION, Identity};
 use crate::library::Plugin;
+
+pub use default_dirs::{default_dirs, dir_in_prefix, user_dir};
 
 /// A directory that is searched for plugins.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,7 +31,7 @@ pub use typed::toml_value;
 
 /// The JSON Schema of manifests that this host supports, which `docs/manifests.md` explains. `passdock schema manifest`
 /// prints it.
-pub const SCHEMA: &str = include_str!("../../../../docs/schemas/manifest.schema.json");
+pub const SCHEMA: &str = include_str!("manifest.schema.json");
 
 /// The maximum length of a manifest in bytes, its NUL included.
 pub const MAX_LEN: u64 = 1 << 20;
@@ -456,19 +456,17 @@ fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
     Ok(())
 }
 
-/// Returns the parser's message with its line on one line, since the user has no file to look at.
+/// Returns the parser's message with the text of its line. Its number isn't that of a line in the author's file, because
+/// the build adds lines.
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = names::escaped(&error.message().replace('\n', ", "));
     let Some(span) = error.span() else {
         return message;
     };
-    let before = &text[..text.floor_char_boundary(span.start)];
-    let number = before.matches('\n').count() + 1;
-    let line = text.split('\n').nth(number - 1).unwrap_or_default();
-    format!(
-        "line {number}, `{}`: {message}",
-        names::escaped(line.trim())
-    )
+    let at = text.floor_char_boundary(span.start);
+    let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
+    let line = text[start..].lines().next().unwrap_or_default();
+    format!("at `{}`: {message}", names::escaped(line.trim()))
 }
 
 fn serialize_info<S: serde::Serializer>(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use semver::{Version, VersionReq};
+use semver::{Prerelease, Version, VersionReq};
 use serde::{Serialize, Serializer};
 
 use super::read;
@@ -57,7 +57,11 @@ impl Requirement {
         let Some(versions) = &self.versions else {
             return Ok(());
         };
-        let version = Version::parse(version).map_err(|_| Unsatisfied::NotSemantic)?;
+        let mut version = Version::parse(version).map_err(|_| Unsatisfied::NotSemantic)?;
+        // `relax >= 1.0` accepts a release candidate of 1.0, too, so that plugins can be tested with it.
+        if versions.comparators.iter().all(|one| one.pre.is_empty()) {
+            version.pre = Prerelease::EMPTY;
+        }
         match versions.matches(&version) {
             true => Ok(()),
             false => Err(Unsatisfied::OtherVersion),
@@ -109,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_compared_as_in_cargo() {
+    fn versions_are_compared_as_in_cargo_except_for_pre_releases() {
         let cases = [
             ("acme", ["1.2.0", "2024a", ""]),
             ("acme *", ["0.1.0", "1.0.0-beta", "2024a"]),
@@ -131,7 +135,7 @@ mod tests {
         });
         expect![[r#"
             acme: `1.2.0` yes, `2024a` yes, `` yes
-            acme *: `0.1.0` yes, `1.0.0-beta` no, `2024a` not semantic
+            acme *: `0.1.0` yes, `1.0.0-beta` yes, `2024a` not semantic
             acme 1.2: `1.1.9` no, `1.9.0` yes, `2.0.0` no
             acme >= 1.2, < 2: `1.2.0` yes, `2.0.0` no, `1.2` not semantic
             acme =1.2.0: `1.2.0` yes, `1.2.0+build` yes, `1.2.1` no

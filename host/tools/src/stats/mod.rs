@@ -133,7 +133,7 @@ pub struct OpStats {
 /// The ops of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpKindStats {
-    /// The canonical name: `onnx.Conv`, `com.microsoft.Gelu`, `call`.
+    /// The canonical name: `onnx.Conv`, `com.microsoft.Gelu`.
     pub op: String,
     /// The name's domain; `""` is ONNX's own, `None` the IR's.
     pub domain: Option<String>,

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Interned strings of a module. These functions may be called on any thread. */
+/* Interned strings of a module. */
 typedef struct passdock_symbol_api {
     uint32_t struct_size;
     uint32_t reserved;
@@ -25,20 +25,19 @@ typedef struct passdock_symbol_api {
 
 /* Reading and editing one function.
  *
- * An edit succeeds, or returns an error and changes nothing. Edits are available in passes only:
- * on a snapshot, and in an instrument, they return REJECTED. An id that names no entity, or an
- * erased one, is STALE. */
+ * Names of values and constants are unique in a function: the host appends a number to a name
+ * that is in use. Some edits change the interface of the function: its parameters, its results,
+ * and the versions of the domains that it imports. A pass that does so declares
+ * `changes_interface = true` in the manifest; otherwise it fails. */
 typedef struct passdock_function_api {
     uint32_t struct_size;
     uint32_t reserved;
-    /* Returns the error message of the last call on this handle that returned a status other
-     * than OK. The string belongs to the host and is valid until the next call on the handle. */
+    /* Returns the error message of the last call on this handle that failed. */
     passdock_str (*last_error)(const passdock_function *f);
     /* Returns the bytes of a constant, with all elements, even for a splat.
      *
      * The bytes belong to the host and are valid until the next edit. They aren't aligned, nor
-     * are the offsets of a string tensor: copy elements with `memcpy`. Returns IO if the file
-     * that stores the bytes can't be read. */
+     * are the offsets of a string tensor: copy elements with `memcpy`. */
     passdock_status (*constant_data)(const passdock_function *f, passdock_const_id constant,
                                      passdock_bytes *out);
     /* Creates an op at a position. `out` receives its id.
@@ -83,8 +82,8 @@ typedef struct passdock_function_api {
      * `from`. */
     passdock_status (*replace_uses)(passdock_function *f, passdock_value_id from,
                                     passdock_value_id to);
-    /* Sets an attribute of an op, or of the function if `op` is NONE. The host copies the value.
-     * Returns REJECTED for a `return` or `yield`, which have no attributes. */
+    /* Sets an attribute of an op, or of the function if `op` is NONE. Returns REJECTED for a
+     * `return` or `yield`, which have no attributes. */
     passdock_status (*set_attr)(passdock_function *f, passdock_op_id op,
                                 const passdock_attr_desc *desc);
     /* Removes an attribute of an op, or of the function if `op` is NONE. Returns NOT_FOUND if
@@ -96,7 +95,7 @@ typedef struct passdock_function_api {
      * `ty` contradicts the current type. */
     passdock_status (*set_value_type)(passdock_function *f, passdock_value_id value,
                                       passdock_type_id ty);
-    /* Sets the name of a value. If the name is in use, a number is appended. */
+    /* Sets the name of a value. */
     passdock_status (*set_value_name)(passdock_function *f, passdock_value_id value,
                                       passdock_str name);
     /* Interns a type. `out` receives its id. */
@@ -106,7 +105,7 @@ typedef struct passdock_function_api {
      * symbol. */
     passdock_status (*add_expr)(passdock_function *f, passdock_expr_kind kind, passdock_dim lhs,
                                 passdock_dim rhs, passdock_dim *out);
-    /* Creates a constant with a copy of the data. `out` receives its value.
+    /* Creates a constant. `out` receives its value.
      *
      * Returns REJECTED if the data has the wrong length, or if the type isn't a tensor type with
      * constant dims. */
@@ -115,8 +114,8 @@ typedef struct passdock_function_api {
     /* Erases a constant. Returns REJECTED if it has a user, or if it is the tensor of an
      * attribute. */
     passdock_status (*erase_constant)(passdock_function *f, passdock_const_id constant);
-    /* Appends an argument to a region. `out` receives its value. For the body, the argument is a
-     * parameter of the function, and the interface changes. */
+    /* Appends an argument to a region. `out` receives its value. An argument of the body is a
+     * parameter: the interface changes. */
     passdock_status (*add_arg)(passdock_function *f, passdock_region_id region,
                                const passdock_port_desc *desc, passdock_value_id *out);
     /* Sets the operands and ports of a region's terminator, and creates the `return` or `yield`
@@ -147,8 +146,8 @@ typedef struct passdock_function_api {
      * replace the arguments of the region.
      *
      * Nothing is copied. The region keeps only its terminator, whose operands can then replace
-     * the results of the op. The op stays until the pass replaces it. A name that is in use gets
-     * a number. Returns REJECTED if the region is the body of the function. */
+     * the results of the op. The op stays until the pass replaces it. Returns REJECTED if the
+     * region is the body of the function. */
     passdock_status (*inline_region)(passdock_function *f, passdock_region_id region,
                                      const passdock_value_id *args, size_t count);
     /* Sets the location of an op. */
@@ -171,13 +170,11 @@ typedef struct passdock_function_api {
     /* Returns a hash of the bytes of a constant in `out`. Equal bytes have equal hashes.
      *
      * For a large constant, only a part of the bytes is read; a splat isn't expanded. The hash
-     * is the same in each run on a machine, but may differ on another machine. Returns IO if the
-     * file that stores the bytes can't be read. */
+     * is the same in each run on a machine, but may differ on another machine. */
     passdock_status (*constant_hash)(const passdock_function *f, passdock_const_id constant,
                                      uint64_t *out);
     /* Compares the bytes of two constants: `out` is 1 if they are equal, else 0. Types aren't
-     * compared. If the lengths differ, no byte is read. Returns IO if a file that stores the
-     * bytes can't be read. */
+     * compared. If the lengths differ, no byte is read. */
     passdock_status (*constants_equal)(const passdock_function *f, passdock_const_id constant,
                                        passdock_const_id other, uint32_t *out);
     /* Creates the location of an ONNX node with this name. `out` receives its id. */
@@ -233,22 +230,20 @@ typedef struct passdock_function_api {
     passdock_status (*replace_body)(passdock_function *f, const passdock_function *source);
 } passdock_function_api;
 
-/* Reading and editing a module. In a function pass the module is the input of the pass and
- * read-only: edits return REJECTED.
+/* Reading and editing a module.
  *
  * An op calls the function of its name, for example "acme.Block". Operand i is parameter i of
  * the function, result i is the value that its body returns at position i. An attribute of the
  * op sets the attribute parameter of that name. These are ONNX's calls of local functions,
- * whether the model, `create_function` or `outline` created the function. `type_from` converts
- * types of the callee to types of the caller.
+ * whether the model, `create_function` or `outline` created the function. `type_from` of
+ * passdock_function_api converts types of the callee to types of the caller.
  *
  * ONNX files can't represent a call of a function whose name has no domain ("block"), or of a
  * loop-level function. */
 typedef struct passdock_module_api {
     uint32_t struct_size;
     uint32_t reserved;
-    /* Returns the error message of the last call on this handle that returned a status other
-     * than OK. The string belongs to the host and is valid until the next call on the handle. */
+    /* Returns the error message of the last call on this handle that failed. */
     passdock_str (*last_error)(const passdock_module *m);
     /* Returns a read-only handle to the current state of a function. The handle is valid until
      * `release`, or until the module's handle expires. Returns NOT_FOUND if there is no function
@@ -418,7 +413,7 @@ typedef struct passdock_context_api {
      * isn't registered. */
     passdock_status (*config)(const passdock_context *context, passdock_str key,
                               passdock_str field, passdock_setting *out);
-    /* Reports a diagnostic, which the host copies and shows after the pass returns.
+    /* Reports a diagnostic, which the host shows after the pass returns.
      *
      * If the severity is BUG or ERROR, the pass fails, whatever it returns. A pass that can't
      * continue after such a diagnostic returns FAILED.
@@ -437,8 +432,7 @@ typedef struct passdock_context_api {
      * MODULE. Returns NOT_FOUND if no pass has that name. */
     passdock_status (*find_pass)(const passdock_context *context, passdock_str name,
                                  passdock_pass_kind *out);
-    /* Returns the error message of the last call on this handle that returned a status other
-     * than OK. The string belongs to the host and is valid until the next call on the handle. */
+    /* Returns the error message of the last call on this handle that failed. */
     passdock_str (*last_error)(const passdock_context *context);
     /* Checks whether a rule may do a rewrite; a pass calls it before each one. Returns REJECTED
      * if the user disabled the rule, or limited the number of rewrites to bisect a failure. */
@@ -449,8 +443,12 @@ typedef struct passdock_context_api {
 
 typedef struct passdock_attr_entry passdock_attr_entry;
 
-/* Queries to op definitions, and rewrites. Those that only read are available in instruments and
- * definitions, too. `last_error` of passdock_function_api has the error message. */
+/* Queries to op definitions, and rewrites. Functions that take a const function also work in
+ * instruments and op definitions.
+ *
+ * The error message is that of `last_error` of the function. After `evaluate_with`,
+ * `infer_with`, `layout`, `alter_layout` and `supports`, it is only the reason, without a
+ * subject and a period, so that it can be a part of another sentence. */
 typedef struct passdock_op_api {
     uint32_t struct_size;
     uint32_t reserved;
@@ -467,7 +465,7 @@ typedef struct passdock_op_api {
      * `count` is the number of results, and `out` receives their values.
      *
      * Returns NOT_FOUND if the op can't be evaluated, or if a result would be larger than
-     * `max_bytes`. `last_error` of the function has the reason. */
+     * `max_bytes`. */
     passdock_status (*evaluate)(passdock_context *context, passdock_function *f, passdock_op_id op,
                                 const passdock_evaluate_desc *desc, passdock_value_id *out,
                                 size_t count);
@@ -475,8 +473,7 @@ typedef struct passdock_op_api {
      * `out` receives a replacement for each of them. The op stays until the pass replaces it.
      * Extensions of the operator are asked before its definition.
      *
-     * Returns NOT_FOUND if there is no decomposition. `last_error` of the function has the
-     * reason. */
+     * Returns NOT_FOUND if there is no decomposition. */
     passdock_status (*decompose)(passdock_context *context, passdock_function *f,
                                  passdock_op_id op, passdock_value_id *out, size_t count);
     /* Evaluates an op as `evaluate`, but with other operands. `operands` has one value for each
@@ -487,8 +484,7 @@ typedef struct passdock_op_api {
      * ordinary one when an op uses it. The caller erases the unused ones. If the results are
      * small integers, later calls of `infer` use their values.
      *
-     * Returns NOT_FOUND if the op can't be evaluated. `last_error` of the function then has only
-     * the reason, without a subject or period. */
+     * Returns NOT_FOUND if the op can't be evaluated. */
     passdock_status (*evaluate_with)(passdock_context *context, passdock_function *f,
                                      passdock_op_id op, const passdock_value_id *operands,
                                      size_t operand_count, const passdock_evaluate_desc *desc,
@@ -501,15 +497,13 @@ typedef struct passdock_op_api {
     passdock_status (*known_dims)(const passdock_function *f, passdock_value_id value,
                                   const passdock_dim **out, size_t *count);
     /* Checks the number of operands and the attributes of an op against its definition. Returns
-     * REJECTED if they don't match; `last_error` of the function has the reason. Also returns OK
-     * if there is no definition. */
+     * REJECTED if they don't match. Also returns OK if there is no definition. */
     passdock_status (*check_op)(passdock_context *context, const passdock_function *f,
                                 passdock_op_id op);
     /* Checks whether an op would be valid with other operands. `operands` has one value for each
      * operand of the op. The types that `infer` of the definition sets are discarded.
      *
-     * Returns REJECTED if the op would be invalid. `last_error` of the function then has only
-     * the reason, without a subject and a full stop. Also returns OK if nothing is known. */
+     * Returns REJECTED if the op would be invalid. Also returns OK if nothing is known. */
     passdock_status (*infer_with)(passdock_context *context, passdock_function *f,
                                   passdock_op_id op, const passdock_value_id *operands,
                                   size_t count);
@@ -524,7 +518,7 @@ typedef struct passdock_op_api {
      * `wanted` has the layout of each operand, in the syntax of passdock_laid_out; an empty
      * string leaves the operand unchanged. The pointers in `out` are valid until the next call
      * of `layout` or `alter_layout` on the function. Returns NOT_FOUND if the op has no such
-     * form. `last_error` of the function then has only the reason. */
+     * form. */
     passdock_status (*layout)(passdock_context *context, passdock_function *f, passdock_op_id op,
                               const passdock_str *wanted, size_t count, passdock_laid_out *out);
     /* Returns the form of an op in the layouts that its definition prefers. `given` has the
@@ -544,30 +538,25 @@ typedef struct passdock_op_api {
     /* Checks whether a target supports an op, according to the definitions and extensions of its
      * operator for that target.
      *
-     * Returns OK if it does. Returns REJECTED if it doesn't; `last_error` of the function then
-     * has only the reason. Returns NOT_FOUND if no definition decides. Any other status means
-     * that a definition failed. */
+     * Returns OK if it does, REJECTED if it doesn't, and NOT_FOUND if no definition decides. Any
+     * other status means that a definition failed. */
     passdock_status (*supports)(passdock_context *context, const passdock_function *f,
                                 passdock_op_id op, passdock_str target);
 } passdock_op_api;
 
 /* The functions with which an op definition returns its results. The handle is the `call`
- * argument of `infer` or another function of a passdock_op_entry. It is valid until that
- * function returns.
+ * argument of `infer` or another function of a passdock_op_entry. A function that takes an index
+ * returns INVALID if the op has no such result or operand.
  *
- * A definition may also call functions that only read: passdock_symbol_api, and the functions of
- * passdock_function_api that take a const function. The functions of this table may append to
- * the columns of the function's view, and memory that was read before stays valid until the
- * definition returns. In `supports`, calls that would add a type or an expression return
- * REJECTED. */
+ * The functions of this table may append to the columns of the function's view, and memory that
+ * was read before stays valid until the definition returns. In `supports`, calls that would add
+ * a type or an expression return REJECTED. */
 typedef struct passdock_definition_api {
     uint32_t struct_size;
     uint32_t reserved;
-    /* Returns the error message of the last call on this handle that returned a status other
-     * than OK. The string belongs to the host and is valid until the next call on the handle. */
+    /* Returns the error message of the last call on this handle that failed. */
     passdock_str (*last_error)(const passdock_op_call *call);
-    /* Sets the type of a result. This function, and the others of this table, return INVALID if
-     * the op has no result or operand with this index. */
+    /* Sets the type of a result. */
     passdock_status (*set_result_type)(passdock_op_call *call, uint32_t index,
                                        const passdock_type_desc *desc);
     /* Sets the known elements of a result, a small tensor of integers or booleans, in row-major
@@ -593,8 +582,7 @@ typedef struct passdock_definition_api {
     /* Sets the reason for a following status REJECTED: `evaluate` has no result, or `infer`
      * found the op to be invalid. Types that `infer` set before stay. */
     void (*reject)(passdock_op_call *call, passdock_str reason);
-    /* In `decompose`, `layout` and `alter_layout`: sets the body of the op. The host copies the
-     * text.
+    /* In `decompose`, `layout` and `alter_layout`: sets the body of the op.
      *
      * The text is the IR of one function, written for this op: "fn @body(%0, %1) { %2 =
      * onnx.Mul(%0, %1) return %2 }". Parameter i is operand i of the op; the parameter of an

@@ -12,12 +12,10 @@
  *
  *  Threads    The host calls the functions of one instance one at a time, on the thread that enters
  *             the context or runs the pass. It may call those of different instances concurrently.
- *  Context    Valid until the function returns. `option` returns the instrument's options, and `emit` reports
- *             a diagnostic: an error makes the callback fail. `opt_level`, `config` and `find_pass` work
- *             as in a pass.
- *  Module     Read-only, and valid until the function returns. It is the module before the pass, in
- *             `run_after_pass` the module after it. In `pass_failed` it is the module before the pass,
- *             which the host restored. Edits are rejected.
+ *  Context    `option` returns the instrument's options, and `emit` reports a diagnostic: an error makes
+ *             the callback fail. `opt_level`, `config` and `find_pass` work as in a pass.
+ *  Module     The module before the pass, in `run_after_pass` the module after it. In `pass_failed` it is
+ *             the module before the pass, which the host restored.
  *  Calls      An instrument may call only functions that read: `snapshot` and `release` of
  *             passdock_module_api, the functions of passdock_function_api and passdock_op_api that take
  *             a const function, and analyses.
@@ -32,7 +30,7 @@
 extern "C" {
 #endif
 
-/* The pass that an instrument is called for. Valid until the function returns. */
+/* The pass that an instrument is called for. */
 typedef struct passdock_pass_info {
     uint32_t struct_size;
     uint32_t opt_level;           /* the pass's level */

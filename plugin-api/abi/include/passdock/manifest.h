@@ -1,5 +1,5 @@
-/* The exported symbols of a plugin, and macros that generate its manifest. Part of passdock.h, which has
- * the rules. */
+/* The exported symbols of a plugin: its entry function and its manifest. Part of passdock.h, which has the
+ * rules. */
 #ifndef PASSDOCK_MANIFEST_H
 #define PASSDOCK_MANIFEST_H
 
@@ -15,19 +15,6 @@ extern "C" {
 #define PASSDOCK_EXPORT __attribute__((visibility("default")))
 #else
 #define PASSDOCK_EXPORT
-#endif
-
-#if defined(__APPLE__)
-#define PASSDOCK_IN_SECTION __attribute__((section("__DATA,__passdock"), used))
-#elif defined(_MSC_VER)
-#pragma section(".passdk", read)
-#define PASSDOCK_IN_SECTION __declspec(allocate(".passdk"))
-#elif defined(_WIN32)
-#define PASSDOCK_IN_SECTION __attribute__((section(".passdk"), used))
-#elif defined(__GNUC__)
-#define PASSDOCK_IN_SECTION __attribute__((section(".passdock"), used))
-#else
-#define PASSDOCK_IN_SECTION
 #endif
 
 /* Returns the plugin's table. If the plugin rejects the host, it returns null and sets `attach->reason`.
@@ -54,102 +41,113 @@ PASSDOCK_EXPORT const passdock_plugin *passdock_plugin_v1(const passdock_host *h
 /* The manifest: TOML text with a terminating NUL, at most 1 MiB. */
 extern PASSDOCK_EXPORT const char passdock_manifest_v1[];
 
-#define PASSDOCK_TEXT_OF(x) #x
-#define PASSDOCK_TEXT(x) PASSDOCK_TEXT_OF(x)
+/* Defines the manifest with the content of a file: PASSDOCK_MANIFEST("plugin.toml");
+ *
+ * The file has the keys of the table `[plugin]`, without its header, and then the other tables. The macro
+ * adds the header and the keys that depend on the build: the versions, `extensions` and `panic`. The page
+ * "Plugin manifests" of passdock's documentation lists all keys. The most common ones are:
+ *
+ *     name = "acme"
+ *     version = "0.1.0"
+ *     license = "MIT"                       # optional, like all keys below except names, kinds and types
+ *     requires = ["vendor >= 1.2, < 2"]     # plugins without which the host must not load this one
+ *
+ *     [[pass]]                              # a passdock_pass_entry of the same name
+ *     name = "acme.transform.Tile"
+ *     kind = "function"                     # or "module"
+ *     opt_level = 1                         # the lowest level at which it runs
+ *     summary = "Splits convolutions into tiles."
+ *     required = ["relax.transform.InferType"] # passes that run before it
+ *     phase = "late"                        # runs it in pipelines that don't list it; or "early", "simplify", "lower"
+ *     thread_safe = true                    # may run for several functions at once
+ *     changes_interface = true              # may change the parameters and results of `@main`
+ *     [[pass.option]]
+ *     name = "size"
+ *     type = "int"                          # "bool", "float", "string", "strings", "rules", "ints", "values"
+ *     default = 32
+ *     min = 1
+ *     doc = "The edge of a tile in elements."
+ *
+ *     [[sequential]]                        # a named list of passes, without an entry in the table
+ *     name = "acme.Cleanup"
+ *     passes = ["acme.transform.Tile", { name = "tir.transform.UnrollLoop", options = { auto_max_step = 4 } }]
+ *
+ *     [[config]]                            # a setting for the whole run, for `config` of passdock_context_api
+ *     key = "acme.Target"
+ *     [[config.field]]
+ *     name = "cores"
+ *     type = "int"
+ *     default = 8
+ *
+ *     [[op]]                                # a passdock_op_entry with the same name and version, in the same order
+ *     name = "acme.Silu"
+ *     since = 1
+ *
+ *     [[instrument]]                        # a passdock_instrument_entry of the same name
+ *     name = "acme.growth"
+ *     summary = "Reports the passes that add ops."
+ *
+ * `passdock plugin check --only manifest LIBRARY` checks whether it is valid and matches the tables.
+ *
+ * The assembler looks for the file in PASSDOCK_MANIFEST_DIR ("src/"), by default in the current directory and
+ * in the directories of `-I`. With link-time optimization, it runs when the library is linked, without `-I`.
+ * Build rules must list the file as a dependency. MSVC has no such assembler: use clang-cl or
+ * PASSDOCK_MANIFEST_TEXT. Use either macro once in a plugin, outside of functions. */
+#define PASSDOCK_MANIFEST(file)                                                                    \
+    __asm__(PASSDOCK_ASM_BEGIN PASSDOCK_ASM_SYMBOL ":\n"                                           \
+            ".ascii \"" PASSDOCK_MANIFEST_HEAD("\\n") "\"\n"                                       \
+            ".incbin \"" PASSDOCK_MANIFEST_DIR file "\"\n"                                         \
+            ".byte 0\n" PASSDOCK_ASM_END)
 
-/* Defines the manifest. `passes` is a sequence of PASSDOCK_PASS, PASSDOCK_SEQUENTIAL, PASSDOCK_CONFIG,
- * PASSDOCK_OP, PASSDOCK_OP_EXTENSION and PASSDOCK_INSTRUMENT, without separators. PASSDOCK_LICENSE,
- * PASSDOCK_HOMEPAGE and PASSDOCK_REQUIRES may be before them. The macro fills in all versions. */
-#define PASSDOCK_MANIFEST(name, version, passes) PASSDOCK_MANIFEST_OF(name, version, "none", passes)
-
-/* Like PASSDOCK_MANIFEST, with the effect of a panic or exception: "none" (there are none), "unwind" (the
- * plugin catches it and returns PANICKED) or "abort" (it terminates the process). */
-#define PASSDOCK_MANIFEST_OF(name, version, panic, passes)                                         \
-    PASSDOCK_IN_SECTION const char passdock_manifest_v1[] =                                        \
-        "[plugin]\nname = \"" name "\"\nversion = \"" version "\"\n"                               \
-        "abi = \"" PASSDOCK_TEXT(PASSDOCK_ABI_MAJOR) "." PASSDOCK_TEXT(PASSDOCK_ABI_MINOR) "\"\n"  \
-        "min_host = \"" PASSDOCK_TEXT(PASSDOCK_ABI_MAJOR) "."                                      \
-        PASSDOCK_TEXT(PASSDOCK_MIN_HOST_MINOR) "\"\n"                                                \
-        "ir = \"" PASSDOCK_TEXT(PASSDOCK_IR_MAJOR) "." PASSDOCK_TEXT(PASSDOCK_IR_MINOR) "\"\n"     \
-        "language = \"" PASSDOCK_TEXT(PASSDOCK_LANGUAGE_MAJOR) "."                                  \
-        PASSDOCK_TEXT(PASSDOCK_LANGUAGE_MINOR) "\"\n" PASSDOCK_EXTENSIONS                            \
-        "panic = \"" panic "\"\n" passes
-
-#ifdef PASSDOCK_LOOPS
-#define PASSDOCK_EXTENSIONS "extensions = [\"" PASSDOCK_LOOPS_EXTENSION "\"]\n"
-#else
-#define PASSDOCK_EXTENSIONS ""
+#ifndef PASSDOCK_MANIFEST_DIR
+#define PASSDOCK_MANIFEST_DIR ""
 #endif
 
-/* The license of the plugin, preferably as an SPDX expression ("MIT OR Apache-2.0"). */
-#define PASSDOCK_LICENSE(license) "license = \"" license "\"\n"
+/* Defines the manifest with a string literal, which has the content of the file. */
+#define PASSDOCK_MANIFEST_TEXT(text)                                                               \
+    const char passdock_manifest_v1[] = PASSDOCK_MANIFEST_HEAD("\n") text
 
-/* The address of the plugin's web page. */
-#define PASSDOCK_HOMEPAGE(address) "homepage = \"" address "\"\n"
+/* The effect of a panic or exception, for the manifest: "none" (there are none), "unwind" (the plugin
+ * catches it and returns PANICKED) or "abort" (it terminates the process). passdock.hpp sets it. */
+#ifndef PASSDOCK_PANIC
+#define PASSDOCK_PANIC "none"
+#endif
 
-/* The plugins that it requires, optionally with versions, as the elements of a TOML list:
- * PASSDOCK_REQUIRES("'acme >= 1.2, < 2', 'relax'"). If one isn't registered with such a version, the host
- * doesn't load this plugin. */
-#define PASSDOCK_REQUIRES(plugins) "requires = [" plugins "]\n"
+#ifdef PASSDOCK_LOOPS
+#define PASSDOCK_EXTENSIONS "'" PASSDOCK_LOOPS_EXTENSION "'"
+#else
+#define PASSDOCK_EXTENSIONS
+#endif
 
-/* A pass: its name, its kind ("function", "prim_function" or "module"), its level, and further lines of
- * TOML ("required = [\"...\"]\nsummary = \"...\"\n") or "".
- *
- * Other keys are thread_safe and changes_interface (true), phase ("early", "simplify", "late", "lower")
- * and aliases (other names of the pass). [[pass.option]] tables come last. They have a name, a type, a
- * doc, and either a default or mandatory = true. An int may have min and max, a string choices. The
- * types are "bool", "int", "float", "string", "strings" and "rules" (rule files). "ints" and "values"
- * are tables whose keys the user chooses. The table with rest = true receives the undeclared options. */
-#define PASSDOCK_PASS(name, kind, opt_level, lines)                                                \
-    "\n[[pass]]\nname = \"" name "\"\nkind = \"" kind "\"\n"                                       \
-    "opt_level = " PASSDOCK_TEXT(opt_level) "\n" lines
+/* The part of the manifest before the file, with a given line break. */
+#define PASSDOCK_MANIFEST_HEAD(br)                                                                 \
+    "[plugin]" br "abi = '" PASSDOCK_VERSION_TEXT(PASSDOCK_ABI_MAJOR, PASSDOCK_ABI_MINOR) "'" br    \
+    "min_host = '" PASSDOCK_VERSION_TEXT(PASSDOCK_ABI_MAJOR, PASSDOCK_MIN_HOST_MINOR) "'" br       \
+    "ir = '" PASSDOCK_VERSION_TEXT(PASSDOCK_IR_MAJOR, PASSDOCK_IR_MINOR) "'" br                    \
+    "language = '" PASSDOCK_VERSION_TEXT(PASSDOCK_LANGUAGE_MAJOR, PASSDOCK_LANGUAGE_MINOR) "'" br  \
+    "extensions = [" PASSDOCK_EXTENSIONS "]" br "panic = '" PASSDOCK_PANIC "'" br
+#define PASSDOCK_VERSION_TEXT(major, minor) PASSDOCK_TEXT(major) "." PASSDOCK_TEXT(minor)
+#define PASSDOCK_TEXT(x) PASSDOCK_TEXT_OF(x)
+#define PASSDOCK_TEXT_OF(x) #x
 
-/* A Sequential, which is a named list of passes: its name ("acme.Cleanup"), its level, its children as the
- * elements of a TOML list, and further lines of TOML ("required = [\"...\"]\nsummary = \"...\"\n") or "". A
- * child is the name of a pass or Sequential, of this plugin or another; a child with options is a table:
- *     PASSDOCK_SEQUENTIAL("acme.Cleanup", 1,
- *                         "\"acme.transform.Fuse\", "
- *                         "{ name = \"tir.transform.UnrollLoop\", options = { auto_max_step = 4 } }",
- *                         "summary = \"Cleans up.\"\n")
- * It has no entry in the plugin's table. */
-#define PASSDOCK_SEQUENTIAL(name, opt_level, children, lines)                                      \
-    "\n[[sequential]]\nname = \"" name "\"\nopt_level = " PASSDOCK_TEXT(opt_level) "\n"              \
-    "passes = [" children "]\n" lines
-
-/* A config key: its name, and a PASSDOCK_CONFIG_FIELD for each field, without separators. A key is set
- * for a whole run (`[context.config]`, `--config acme.Target.cores=4`) and read with `config` of
- * passdock_context_api. Two plugins may declare the same key with the same fields.
- *
- * A pass with the line "config = \"acme.Target\"\n" takes options that the pipeline doesn't set from the
- * fields of the same name. The plugin must then declare the key with a PASSDOCK_CONFIG, and with the
- * types of the options. */
-#define PASSDOCK_CONFIG(key, fields) "\n[[config]]\nkey = \"" key "\"\n" fields
-
-/* A field of a config key: its name, its type ("bool", "int", "float", "string", "strings", "ints" or
- * "values", as for options), its default as a TOML value ("false", "8", "0.5", "\"on\"", "[\"a\"]",
- * "{}"), and further lines of TOML or "": doc = "...", min and max of an int, choices of a string. A key
- * without fields has one field with the name "". */
-#define PASSDOCK_CONFIG_FIELD(name, type, default_value, lines)                                    \
-    "[[config.field]]\nname = \"" name "\"\ntype = \"" type "\"\n"                                   \
-    "default = " default_value "\n" lines
-
-/* An op definition: its canonical name, and the first version of its domain that it applies to. They
- * must be those of the passdock_op_entry, in the same order. */
-#define PASSDOCK_OP(name, since) PASSDOCK_OP_OF(name, since, "")
-
-/* Like PASSDOCK_OP, with further lines of TOML. Any entry of the manifest may have the line "min_host =
- * \"0.4\"\n": an older host skips the entry and uses the rest of the plugin. */
-#define PASSDOCK_OP_OF(name, since, lines)                                                         \
-    "\n[[op]]\nname = \"" name "\"\nsince = " PASSDOCK_TEXT(since) "\n" lines
-
-/* An extension of an operator that may be defined by another plugin. The arguments are those of
- * PASSDOCK_OP. Its passdock_op_entry has no infer, evaluate, decompose, attrs, traits and number of
- * operands. */
-#define PASSDOCK_OP_EXTENSION(name, since) PASSDOCK_OP(name, since) "extends = true\n"
-
-/* An instrument: its name, and further lines of TOML ("summary = \"...\"\n"; its options, each
- * "[[instrument.option]]\nname = \"...\"\ntype = \"int\"\ndefault = 1\n") or "". */
-#define PASSDOCK_INSTRUMENT(name, lines) "\n[[instrument]]\nname = \"" name "\"\n" lines
+/* Directives that begin and end the exported symbol, in a section near the library's headers. */
+#define PASSDOCK_ASM_SYMBOL PASSDOCK_TEXT(__USER_LABEL_PREFIX__) "passdock_manifest_v1"
+#if defined(__APPLE__)
+#define PASSDOCK_ASM_BEGIN                                                                         \
+    ".pushsection __DATA,__passdock\n.globl " PASSDOCK_ASM_SYMBOL "\n"                             \
+    ".no_dead_strip " PASSDOCK_ASM_SYMBOL "\n"
+#define PASSDOCK_ASM_END ".popsection\n"
+#elif defined(_WIN32)
+#define PASSDOCK_ASM_BEGIN                                                                         \
+    ".section .drectve,\"yn\"\n.ascii \" -export:passdock_manifest_v1,data\"\n"                   \
+    ".section .passdk,\"dr\"\n.globl " PASSDOCK_ASM_SYMBOL "\n"
+#define PASSDOCK_ASM_END ".text\n"
+#else
+#define PASSDOCK_ASM_BEGIN                                                                         \
+    ".pushsection .passdock,\"a\"\n.globl " PASSDOCK_ASM_SYMBOL "\n"                               \
+    ".type " PASSDOCK_ASM_SYMBOL ", %object\n"
+#define PASSDOCK_ASM_END ".size " PASSDOCK_ASM_SYMBOL ", . - " PASSDOCK_ASM_SYMBOL "\n.popsection\n"
+#endif
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,8 @@ typedef struct passdock_pass_entry {
     void *state;
     /* Runs a function or prim-function pass on one function; null for a module pass. `module` is
      * the read-only module before the pass. It may be null if the host has none. Returns OK; or
-     * FAILED, CONFIG or PANICKED after a call of `emit` with the reason. */
+     * FAILED, CONFIG or PANICKED after a call of `emit` with the reason: the host then discards
+     * the edits of the pass. */
     passdock_status (*run_function)(const passdock_host *host, void *state,
                                     passdock_context *context,
                                     const passdock_function_ref *function,
@@ -30,8 +31,7 @@ typedef struct passdock_pass_entry {
                                   passdock_context *context, const passdock_module_ref *module);
 } passdock_pass_entry;
 
-/* A function of an op definition, called for one op. `function` is read-only and valid until the
- * call returns. The host may call it on any thread, and on several threads at the same time.
+/* A function of an op definition, called for one op of a read-only function.
  *
  * It returns OK after it set its results with the functions of passdock_definition_api, or
  * NOT_FOUND if there are none. To reject the op, it calls `reject` with the reason and returns

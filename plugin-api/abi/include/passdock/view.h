@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* A UTF-8 string, not NUL-terminated. */
+/* A UTF-8 string without a terminating NUL. */
 typedef struct passdock_str {
     const char *ptr; /* may be null if `len` is 0 */
     size_t len;      /* the number of bytes */
@@ -38,14 +38,16 @@ typedef uint32_t passdock_function_kind;
 #define PASSDOCK_FUNCTION_PRIM 2u /* `prim`: loop level */
 #endif
 
-/* Opaque types of the host. A plugin only passes pointers to them back to the host. */
-typedef struct passdock_function passdock_function; /* the host's function, opaque */
-typedef struct passdock_module passdock_module;     /* the host's module, opaque */
-typedef struct passdock_symbols passdock_symbols;   /* the host's symbols, opaque */
-typedef struct passdock_context passdock_context; /* the host's context of a running pass, opaque */
-typedef struct passdock_op_call passdock_op_call;   /* a call into an op definition, opaque */
+/* Opaque types of the host. A plugin passes pointers to them back to the host. */
+typedef struct passdock_function passdock_function; /* a function */
+typedef struct passdock_module passdock_module;     /* a module */
+typedef struct passdock_symbols passdock_symbols;   /* the symbols of a module */
+/* The context of a running pass, instrument or analysis. */
+typedef struct passdock_context passdock_context;
+typedef struct passdock_op_call passdock_op_call; /* a call of a function of an op definition */
 
-/* A read-only view of a function's arenas. */
+/* A read-only view of a function: a column for each kind of record, and columns of numbers, ids
+ * and bytes that records refer to. */
 typedef struct passdock_function_view {
     uint32_t struct_size;
     passdock_function_kind kind;     /* graph or prim */
@@ -226,7 +228,7 @@ typedef struct passdock_constant_desc {
     uint32_t flags;
     passdock_type_id type_id;  /* a tensor type with constant dims */
     passdock_region_id region; /* the region it is visible in; NONE: the whole function */
-    passdock_str name;         /* the name, or empty; if it is in use, a number is appended */
+    passdock_str name;         /* the name, or empty */
     /* The elements, little-endian, packed as in ONNX, with any alignment; for strings, n + 1
      * uint64_t offsets and then the bytes. */
     passdock_bytes data;

@@ -146,3 +146,24 @@ fn replacement_of_a_pattern_is_checked() {
     expect!["in rule `a`: expected end of rule, found `=>`"]
         .assert_eq(&pattern.unwrap_err().to_string());
 }
+
+/// With an optional last op, a match of the pattern without it is found only if it isn't a part of another match.
+#[test]
+fn matches_with_optional_last_op_are_found_once() {
+    let text = "rule neg_relu { onnx.Neg?(onnx.Relu|onnx.Abs(%x)) where rank(%x) == 1 }";
+    let body = "\
+    %a = onnx.Abs(%x) : f32[2]
+    %b = onnx.Relu(%a) : f32[2]
+    %c = onnx.Neg(%b) : f32[2]
+    %d = onnx.Abs(%c) : f32[2]
+    %e = onnx.Neg(%d) : f32[2]
+    %f = onnx.Add(%d, %e) : f32[2]
+    return %f";
+    expect![[r#"
+        0 neg_relu %a
+        0 neg_relu %b %c
+        0 neg_relu %d
+        0 neg_relu %d %e
+    "#]]
+    .assert_eq(&found(Rules::parse_patterns(text).unwrap(), body, |cx| cx));
+}

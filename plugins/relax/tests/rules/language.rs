@@ -69,6 +69,9 @@ fn deep_nesting_is_rejected() {
         "onnx.Neg(",
         "onnx.Add(%x, [",
         "onnx.Neg(%x) {a = [[",
+        "onnx.Neg?(",
+        "(",
+        "onnx.Neg((%x | ",
         "onnx.Neg(%x) => onnx.Neg(",
     ] {
         let message = deep(open);
@@ -87,9 +90,10 @@ fn deep_nesting_is_rejected() {
 #[test]
 fn corrupted_rules_never_panic() {
     let whole = "rule r grows {
-        %a, _ = onnx.Split|x.Y(%x?, _, ~-1.5e3, [1, -2], none, %r...) {axis = $p, t = \"é\\n\"}
+        %c = (%x | onnx.Neg?(%z))
+        %a, _ = onnx.Split|x.Y(%x?, _, ~-1.5e3, [1, -2], none, $e, [$l...], %c, %r...) {axis = $p, u = [$q], t = \"é\\n\"}
         => %b = onnx.Neg(onnx.Add(%x, 1)) {..%a, p = compose($p, [0])} %a = %b ; remark
-        where not float(%x), dim(%x, -1) in [1, 2], $p == 1, opset(\"x\") >= 2
+        where not float(%x), dim(%x, -1) in [1, 2], $p == 1, axis($q, %x) < 0, opset(\"x\") >= 2
     }";
     RulesFile::parse("r.rules", whole).unwrap();
     let mut rejected = 0;
@@ -111,7 +115,7 @@ fn corrupted_rules_never_panic() {
             check(before);
         }
         for other in [
-            "", "%", "$", "(", "}", "[", "\"", ".", "=>", "é", "9", "where ", ",",
+            "", "%", "$", "(", "}", "[", "\"", ".", "=>", "é", "9", "where ", ",", "|", "?", "...",
         ] {
             check(&format!("{before}{other}{after}"));
         }

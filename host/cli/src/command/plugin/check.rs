@@ -1,5 +1,6 @@
 //! `passdock plugin check`: runs a plugin's checks, each in a child process.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
@@ -9,6 +10,7 @@ use std::time::Instant;
 use anyhow::Context;
 use passdock::files::TemporaryDirectory;
 use passdock::plugin::Plugin;
+use passdock::reproducer::shell_quoted;
 use passdock::{ErrorKind, PassError, model_file, waiting};
 use passdock_tools::plugin_check::{
     self, CHECKS, CheckResult, CheckVerdict, CheckedPlugin, FUZZED, PluginCheck, Trail,
@@ -24,6 +26,7 @@ use crate::{child, request, show};
 const RESULT_FILE: &str = "result.json";
 const TRAIL: &str = "trail";
 const OUTPUT: &str = "output";
+const UNWRITTEN: &str = "could not write the result of a check";
 
 /// The results for all plugins, as `--json` prints them.
 #[derive(Serialize)]
@@ -78,7 +81,8 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
         let plugin = check_plugin(&args, file, &checks)?;
         if !args.json {
             let above = if plugins.is_empty() { "" } else { "\n" };
-            show::print(&format!("{above}{}", render(&plugin)));
+            let debugger = debugger_command(&args, file, &plugin);
+            show::print(&format!("{above}{}{debugger}", render(&plugin)));
         }
         plugins.push(plugin);
     }
@@ -116,7 +120,7 @@ fn chosen(only: &[String]) -> Result<Vec<PluginCheck>, PassError> {
     Ok(CHECKS.into_iter().filter(is_chosen).collect())
 }
 
-/// Runs a check in this process, which the plugin may terminate. Writes the result to `dir`.
+/// Runs a check for the process that started this one, which the plugin may terminate. Writes the result to `dir`.
 fn result(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow::Result<u8> {
     // Terminate this process when its parent exits, so that a hanging plugin doesn't outlive the command.
     #[cfg(target_os = "linux")]
@@ -127,10 +131,22 @@ fn result(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow:
     let ([check], [file]) = (checks, &args.files[..]) else {
         anyhow::bail!("`--result-dir` takes one check of one plugin");
     };
-    let unwritten = "could not write the result of a check";
-    let trail = Trail::new(&dir.join(TRAIL)).context(unwritten)?;
+    let result = in_this_process(args, file, check, dir)?;
+    let text = serde_json::to_string(&result).context(UNWRITTEN)?;
+    fs::write(dir.join(RESULT_FILE), text).context(UNWRITTEN)?;
+    Ok(0)
+}
+
+/// Runs a check in this process.
+fn in_this_process(
+    args: &PluginCheckArgs,
+    file: &Path,
+    check: &PluginCheck,
+    dir: &Path,
+) -> anyhow::Result<CheckResult> {
+    let trail = Trail::new(&dir.join(TRAIL)).context(UNWRITTEN)?;
     let plugin = CheckedPlugin {
-        file: file.clone(),
+        file: file.to_path_buf(),
         plugins: request::from_plugin_args(args.plugins.clone()),
         models: args.model.clone(),
         without: args.without.clone(),
@@ -138,10 +154,7 @@ fn result(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow:
             .fuzz
             .map(|first| first..first.saturating_add(args.runs)),
     };
-    let result = plugin_check::run(check, &plugin, &trail);
-    let text = serde_json::to_string(&result).context(unwritten)?;
-    fs::write(dir.join(RESULT_FILE), text).context(unwritten)?;
-    Ok(0)
+    Ok(plugin_check::run(check, &plugin, &trail))
 }
 
 fn check_plugin(
@@ -161,12 +174,12 @@ fn check_plugin(
             Some(seen) => {
                 CheckResult::skipped(format!("the plugin cannot be loaded: see `{seen}`"))
             }
-            None => in_process(args, file, check, &hung)?,
+            None => run(args, file, check, &hung)?,
         };
         if std::mem::take(&mut result.unusable) {
             unusable = Some(check.name);
         } else if check.twice && args.fuzz.is_none() && unusable.is_none() {
-            result = result.repeated(in_process(args, file, check, &hung)?);
+            result = result.repeated(run(args, file, check, &hung)?);
         }
         let left_out = hung.iter();
         result.notes.extend(
@@ -192,14 +205,17 @@ fn check_plugin(
     })
 }
 
-/// Runs a check in a child process and returns its result. A crash of the process is a result, too.
-fn in_process(
+/// Runs a check, by default in a child process, and returns its result. A crash of that process is a result, too.
+fn run(
     args: &PluginCheckArgs,
     file: &Path,
     check: &PluginCheck,
     hung: &[(String, &str)],
 ) -> anyhow::Result<CheckResult> {
     let dir = TemporaryDirectory::new().context("could not create a temporary directory")?;
+    if args.in_process {
+        return in_this_process(args, file, check, dir.path());
+    }
     let ran = start(args, file, check, hung, dir.path());
     let status = ran.context("could not start the process of a check")?;
     let result = fs::read_to_string(dir.path().join(RESULT_FILE)).ok();
@@ -220,31 +236,67 @@ fn start(
 ) -> io::Result<Option<ExitStatus>> {
     let output = File::create(dir.join(OUTPUT))?;
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["plugin", "check", "--only", check.name]);
+    command.args(["plugin", "check"]);
     command.arg("--result-dir").arg(dir);
-    for (flag, paths) in [
-        ("--model", &args.model),
-        ("--plugin", &args.plugins.plugin),
-        ("--plugin-dir", &args.plugins.plugin_dir),
-    ] {
-        for path in paths {
-            command.arg(flag).arg(path);
-        }
-    }
-    if let Some(seed) = args.fuzz {
-        let (seed, runs) = (seed.to_string(), args.runs.to_string());
-        command.args(["--fuzz", &seed, "--runs", &runs]);
-    }
     for (pass, _) in hung {
         command.arg("--without").arg(pass);
     }
-    command.arg("--").arg(file);
+    command.args(arguments(args, file, check.name));
     command
         .stdin(Stdio::null())
         .env("RUST_BACKTRACE", "0")
         .stderr(output.try_clone()?)
         .stdout(output);
     child::run(&mut command, Some(args.timeout))
+}
+
+/// Returns the arguments that select a check and what it runs on.
+fn arguments(args: &PluginCheckArgs, file: &Path, check: &str) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec!["--only".into(), check.into()];
+    for (flag, paths) in [
+        ("--model", &args.model),
+        ("--plugin", &args.plugins.plugin),
+        ("--plugin-dir", &args.plugins.plugin_dir),
+    ] {
+        for path in paths {
+            arguments.extend([flag.into(), path.into()]);
+        }
+    }
+    if let Some(seed) = args.fuzz {
+        let (seed, runs) = (seed.to_string(), args.runs.to_string());
+        arguments.extend(["--fuzz", &seed, "--runs", &runs].map(OsString::from));
+    }
+    arguments.extend(["--".into(), file.into()]);
+    arguments
+}
+
+/// Returns the line with the command that runs the first check that crashed, else failed, in a debugger.
+fn debugger_command(args: &PluginCheckArgs, file: &Path, plugin: &PluginReport) -> String {
+    let with = |verdict| move |one: &&Checked| one.result.verdict == verdict;
+    let checks = plugin.checks.iter();
+    let crashed = checks.clone().find(with(CheckVerdict::Crashed));
+    // A wrong manifest isn't an error of code.
+    let failed = || {
+        checks
+            .filter(|one| one.name != "manifest")
+            .find(with(CheckVerdict::Fail))
+    };
+    let Some(check) = crashed.or_else(failed) else {
+        return String::new();
+    };
+    let arguments = arguments(args, file, check.name);
+    let arguments = arguments
+        .iter()
+        .map(|argument| shell_quoted(&argument.to_string_lossy()));
+    let debugger = if cfg!(target_vendor = "apple") {
+        "lldb --"
+    } else {
+        "gdb --args"
+    };
+    show::safe(&format!(
+        "debug: {debugger} passdock plugin check --in-process {}",
+        arguments.collect::<Vec<_>>().join(" ")
+    )) + "\n"
 }
 
 /// Returns the result of a check whose process crashed or timed out.

@@ -1,4 +1,5 @@
 //! Commands for plugin authors.
 
 pub(super) mod check;
+pub(super) mod install;
 pub(super) mod new;

@@ -332,13 +332,13 @@ fn with_defect(good: &[u8], defect: &str) -> Vec<u8> {
         "program" => bytes[16] = 2,
         "no entry" => put("passdock_plugin_v1", b"passdock_plugin_v9"),
         "no manifest" => put("passdock_manifest_v1", b"passdock_manifest_v9"),
-        "major" => put("\nabi = \"1.", b"\nabi = \"9."),
-        "minor" => put("min_host = \"1.", b"min_host = \"1.9"),
-        "ir" => put("\nir = \"1.", b"\nir = \"9."),
-        "toml" => put("[plugin]\nname", b"[plugin\nname "),
+        "major" => put("\nabi = '1.", b"\nabi = '9."),
+        "minor" => put("min_host = '1.0'", b"min_host = '1.9'"),
+        "ir" => put("\nir = '1.", b"\nir = '9."),
+        "toml" => put("[plugin]\nabi", b"[plugin\nabi "),
         "utf8" => put("summary = \"Does", b"summary = \"D\xff\xfe\xff"),
         "endless" => {
-            let at = find(good, b"[plugin]\nname");
+            let at = find(good, b"[plugin]\nabi");
             let to = at + find(&good[at..], b"\0");
             bytes[to] = b'\n';
         }

@@ -1,4 +1,5 @@
-//! Warnings about plugins that the user named by file or directory and that have no effect on the run.
+//! Warnings about plugins that the user named by file or directory and that have no effect on the run. Plugins in
+//! default directories are available for other runs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +19,8 @@ pub(in crate::pipeline) fn warnings(request: &Request, prepared: &Prepared) -> V
     if !request.passes.is_empty() || request.resumes {
         return Vec::new();
     }
-    let plugins = prepared.context.registry().plugins();
+    let registry = prepared.context.registry();
+    let plugins = registry.plugins();
     let lists = |plugin: &Plugin| {
         let mut passes = plugin.manifest().passes.iter();
         passes.any(|pass| prepared.phases.lists(pass.name()))
@@ -29,7 +31,9 @@ pub(in crate::pipeline) fn warnings(request: &Request, prepared: &Prepared) -> V
     let is_named = |plugin: &Plugin| {
         let is_file = |path| request.plugin_files.iter().any(|file| file == path);
         plugin.origin().path().is_some_and(is_file)
-            || has_built_in && dir_of(plugin).is_some_and(|dir| !listed.contains(dir))
+            || has_built_in
+                && registry.is_named(plugin.name())
+                && dir_of(plugin).is_some_and(|dir| !listed.contains(dir))
     };
     let mut used = prepared.pass_names();
     // Missing phases have a separate note.

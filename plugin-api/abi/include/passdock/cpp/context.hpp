@@ -364,7 +364,7 @@ private:
     template <class T>
     T read(passdock_status status, const passdock_setting &value, const char *what, std::string name) const {
         if (status == PASSDOCK_STATUS_NOT_FOUND) {
-            PASSDOCK_CPP_THROW(std::string("unknown ") + what + " `" + name + "`; declare it in PASSDOCK_PLUGIN",
+            PASSDOCK_CPP_THROW(std::string("unknown ") + what + " `" + name + "`; declare it in the manifest",
                                status);
         }
         check(status);

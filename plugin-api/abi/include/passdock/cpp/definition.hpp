@@ -118,8 +118,8 @@ private:
     op_id op_;
 };
 
-/* The definition of an operator, as an argument of `(op, NAME, SINCE, definition)` in PASSDOCK_PLUGIN.
- * The host calls its functions on any thread, and on several threads at the same time. */
+/* The definition of an operator, or an extension of one. The host calls its functions on any thread, and on
+ * several threads at the same time. */
 class op_definition {
 public:
     /* A function or a lambda without captures, which takes an `op_call &` and returns nothing or a

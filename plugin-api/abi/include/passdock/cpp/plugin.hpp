@@ -281,14 +281,29 @@ passdock_status call_op_function(const passdock_host *host, void *state, passdoc
 
 } // namespace detail
 
-/* A plugin's table, filled by PASSDOCK_PLUGIN, and the same for all hosts. It is never freed, because libraries
- * are never unloaded, and never moves, because the C tables point into it. */
+/* A plugin's table, filled by PASSDOCK_PLUGIN, and the same for all hosts. Each name is a string literal, and is in
+ * the manifest, too. The table is never freed, because libraries are never unloaded, and never moves, because the C
+ * tables point into it. */
 class plugin_table {
 public:
-    plugin_table() = default;
+    /* Fills the table. If that fails, the table has the reason. */
+    explicit plugin_table(void (*fill)(plugin_table &)) noexcept {
+        detail::guarded(
+            [&] {
+                fill(*this);
+                finish();
+            },
+            [&](const auto &why, passdock_status status) noexcept {
+                reason_ = copy(why);
+                return status;
+            });
+    }
     plugin_table(const plugin_table &) = delete;
     plugin_table &operator=(const plugin_table &) = delete;
 
+    /* Adds a function pass: `void pass(passdock::function &, passdock::context &)`, or a callable object with these
+     * arguments. It may return a passdock_status instead, and may take a third argument, `const
+     * passdock::module_view *`: the module before the pass, or null. */
     template <class Pass>
     void function_pass(std::string_view name, Pass pass, passdock_pass_kind kind = PASSDOCK_PASS_FUNCTION) {
         passdock_pass_entry entry{};
@@ -298,6 +313,7 @@ public:
         entry.run_function = detail::run_function<Pass>;
         passes_.push_back(entry);
     }
+    /* Adds a module pass: `void pass(passdock::module &, passdock::context &)`. It may return a passdock_status. */
     template <class Pass>
     void module_pass(std::string_view name, Pass pass) {
         passdock_pass_entry entry{};
@@ -307,22 +323,26 @@ public:
         entry.run_module = detail::run_module<Pass>;
         passes_.push_back(entry);
     }
+    /* Adds an instrument, a class derived from passdock::instrument. */
     template <class Instrument>
-    void instrument_of(std::string_view name) {
-        static_assert(std::is_base_of_v<instrument, Instrument>, "an instrument is derived from passdock::instrument");
+    void instrument(std::string_view name) {
+        using base = passdock::instrument;
+        static_assert(std::is_base_of_v<base, Instrument>, "an instrument is derived from passdock::instrument");
         passdock_instrument_entry entry{};
         entry.name = str(name);
         entry.create = detail::create_instrument<Instrument>;
         entry.destroy = detail::destroy_instrument;
-        entry.enter_pass_ctx = detail::watch_context<&instrument::enter_pass_ctx>;
-        entry.exit_pass_ctx = detail::watch_context<&instrument::exit_pass_ctx>;
+        entry.enter_pass_ctx = detail::watch_context<&base::enter_pass_ctx>;
+        entry.exit_pass_ctx = detail::watch_context<&base::exit_pass_ctx>;
         entry.should_run = detail::watch_should_run;
-        entry.run_before_pass = detail::watch_pass<&instrument::run_before_pass>;
-        entry.run_after_pass = detail::watch_pass<&instrument::run_after_pass>;
-        entry.pass_failed = detail::watch_pass<&instrument::pass_failed>;
+        entry.run_before_pass = detail::watch_pass<&base::run_before_pass>;
+        entry.run_after_pass = detail::watch_pass<&base::run_after_pass>;
+        entry.pass_failed = detail::watch_pass<&base::pass_failed>;
         entry.report = detail::watch_report;
         instruments_.push_back(entry);
     }
+    /* Adds an op definition, or an extension, in the order of the manifest. `since` is the first version of its domain
+     * that it applies to. */
     void op(std::string_view name, int64_t since, op_definition definition) {
         using detail::op_functions;
         definitions_.push_back(std::move(definition));
@@ -356,25 +376,11 @@ public:
         ops_.push_back(entry);
     }
 
-    /* Returns the table, and fills it at the first call. If that fails, returns null and sets the reason. */
-    template <class Fill>
-    const passdock_plugin *attach(passdock_attach *attach, Fill fill) noexcept {
-        auto reject = [&](const auto &why, passdock_status status) noexcept {
-            attach->reason = copy(why);
-            return status;
-        };
-        auto status = detail::guarded(
-            [&] {
-                std::lock_guard<std::mutex> lock(mutex_);
-                if (table_.struct_size != 0) return;
-                passes_.clear();
-                ops_.clear();
-                instruments_.clear();
-                fill(*this);
-                finish();
-            },
-            reject);
-        return status == PASSDOCK_OK ? &table_ : nullptr;
+    /* Returns the table. If it couldn't be filled, returns null and sets the reason. */
+    const passdock_plugin *attach(passdock_attach *attach) const noexcept {
+        if (table_.struct_size != 0) return &table_;
+        attach->reason = reason_;
+        return nullptr;
     }
 
 private:
@@ -427,8 +433,8 @@ private:
         return made;
     }
 
-    std::mutex mutex_;
     passdock_plugin table_{};
+    passdock_str reason_{};
     std::vector<passdock_pass_entry> passes_;
     std::vector<passdock_op_entry> ops_;
     std::vector<passdock_instrument_entry> instruments_;

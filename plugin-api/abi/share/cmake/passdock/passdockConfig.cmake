@@ -17,8 +17,9 @@ if("CXX" IN_LIST _passdock_languages)
 endif()
 unset(_passdock_languages)
 
-# Adds a plugin, a library that passdock loads: passdock_add_plugin(NAME SOURCE...). Its file is libNAME.so, libNAME.dylib
-# or NAME.dll. Its functions are hidden, except the entry function.
+# Adds a plugin, a library that passdock loads: passdock_add_plugin(NAME SOURCE... plugin.toml). Its file is libNAME.so,
+# libNAME.dylib or NAME.dll. Its functions are hidden, except the entry function. After each build, PASSDOCK_PROGRAM
+# checks whether the manifest is valid and matches the code, by default the `passdock` in PATH if there is one.
 function(passdock_add_plugin name)
   set(type MODULE)
   if(APPLE)
@@ -27,6 +28,20 @@ function(passdock_add_plugin name)
   endif()
   add_library(${name} ${type} ${ARGN})
   target_link_libraries(${name} PRIVATE passdock::passdock)
+  # A source includes the manifest through the assembler, which reports no dependencies.
+  set(manifest ${ARGN})
+  list(FILTER manifest INCLUDE REGEX "\\.toml$")
+  if(manifest)
+    get_filename_component(manifest "${manifest}" ABSOLUTE)
+    get_filename_component(directory "${manifest}" DIRECTORY)
+    target_compile_definitions(${name} PRIVATE "PASSDOCK_MANIFEST_DIR=\"${directory}/\"")
+    set_property(SOURCE ${ARGN} APPEND PROPERTY OBJECT_DEPENDS "${manifest}")
+  endif()
+  find_program(PASSDOCK_PROGRAM passdock)
+  if(PASSDOCK_PROGRAM AND NOT CMAKE_CROSSCOMPILING)
+    add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+      COMMAND "${PASSDOCK_PROGRAM}" plugin check --only manifest "$<TARGET_FILE:${name}>")
+  endif()
   set_target_properties(${name} PROPERTIES
     C_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden

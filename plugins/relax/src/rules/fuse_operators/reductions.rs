@@ -6,12 +6,9 @@ use crate::shared::read::{int_or, ints_of, with_axes};
 
 pub(super) static SUM_SQUARE: Rules = rules! {
     rule reduce_sum_square {
-        %q = onnx.Mul(%x, %x)
-        %s = onnx.ReduceSum(%q, %axes...) where float(%x), uses(%q) == 1
-    } => |r, m| reduce(r, m, "onnx.ReduceSumSquare");
-    rule reduce_sum_square_of_power {
-        %q = onnx.Pow(%x, 2)
-        %s = onnx.ReduceSum(%q, %axes...) where float(%x), uses(%q) == 1, broadcasts_to(%q, %x)
+        %p = onnx.Pow(%x, 2)
+        %q = (onnx.Mul(%x, %x) | %p)
+        %s = onnx.ReduceSum(%q, %axes...) where float(%x), uses(%q) == 1, broadcasts_to(%p, %x)
     } => |r, m| reduce(r, m, "onnx.ReduceSumSquare");
 };
 
@@ -20,15 +17,11 @@ pub(super) static L2: Rules = rules! {
         %s = onnx.ReduceSumSquare(%x, %axes...)
         onnx.Sqrt(%s) where float(%x), uses(%s) == 1
     } => |r, m| reduce(r, m, "onnx.ReduceL2");
-    rule reduce_l2_of_product {
-        %q = onnx.Mul(%x, %x)
+    rule reduce_l2_of_square {
+        %p = onnx.Pow(%x, 2)
+        %q = (onnx.Mul(%x, %x) | %p)
         %s = onnx.ReduceSum(%q, %axes...)
-        onnx.Sqrt(%s) where float(%x), uses(%q) == 1, uses(%s) == 1
-    } => |r, m| reduce(r, m, "onnx.ReduceL2");
-    rule reduce_l2_of_power {
-        %q = onnx.Pow(%x, 2)
-        %s = onnx.ReduceSum(%q, %axes...)
-        onnx.Sqrt(%s) where float(%x), uses(%q) == 1, uses(%s) == 1, broadcasts_to(%q, %x)
+        onnx.Sqrt(%s) where float(%x), uses(%q) == 1, uses(%s) == 1, broadcasts_to(%p, %x)
     } => |r, m| reduce(r, m, "onnx.ReduceL2");
 };
 

@@ -2,29 +2,30 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::shared::read::{axis_from_last, int_or, one_axis};
-
 /// Along the last axis, where the operator is as fast as the ops.
 pub(super) static SOFTMAX: Rules = rules! {
     rule softmax {
         %e = onnx.Exp(%x)
-        %s = onnx.ReduceSum(%e, %axes...) {keepdims = 1}
-        %y = onnx.Div(%e, %s) where opset >= 13, float(%x), uses(%e) == 2, uses(%s) == 1
-    } => |r, m| over_sum(r, m, "onnx.Softmax", true);
+        %s = onnx.ReduceSum(%e, [$axis]) {keepdims = 1}
+        onnx.Div(%e, %s) => onnx.Softmax(%x) {axis = -1}
+            where opset >= 13, float(%x), uses(%e) == 2, uses(%s) == 1, axis($axis, %x) == -1
+    }
     rule softmax_of_difference {
-        %m = onnx.ReduceMax(%x, %axes...) {keepdims = 1}
+        %m = (onnx.ReduceMax(%x, [$axis]) {keepdims = 1} | onnx.ReduceMax(%x) {axes = [$axis], keepdims = 1})
         %d = onnx.Sub(%x, %m)
-        %y = onnx.Softmax(%d) where opset >= 13, uses(%m) == 1, uses(%d) == 1
-    } => |r, m| shifted(r, m, "onnx.Softmax");
+        onnx.Softmax(%d) {axis = $own} => onnx.Softmax(%x) {axis = $own}
+            where opset >= 13, uses(%m) == 1, uses(%d) == 1, axis($axis, %x) == axis($own, %x)
+    }
 };
 
 /// Along any other axis.
 pub(super) static SOFTMAX_INNER_AXIS: Rules = rules! {
     rule softmax_inner_axis {
         %e = onnx.Exp(%x)
-        %s = onnx.ReduceSum(%e, %axes...) {keepdims = 1}
-        %y = onnx.Div(%e, %s) where opset >= 13, float(%x), uses(%e) == 2, uses(%s) == 1
-    } => |r, m| over_sum(r, m, "onnx.Softmax", false);
+        %s = onnx.ReduceSum(%e, [$axis]) {keepdims = 1}
+        onnx.Div(%e, %s) => onnx.Softmax(%x) {axis = $axis}
+            where opset >= 13, float(%x), uses(%e) == 2, uses(%s) == 1, axis($axis, %x) != -1
+    }
 };
 
 /// The logarithm of a softmax, exact even where the softmax underflows.
@@ -35,34 +36,15 @@ pub(super) static LOG_SOFTMAX: Rules = rules! {
     }
     rule log_softmax_of_sum {
         %e = onnx.Exp(%x)
-        %s = onnx.ReduceSum(%e, %axes...) {keepdims = 1}
+        %s = onnx.ReduceSum(%e, [$axis]) {keepdims = 1}
         %l = onnx.Log(%s)
-        %y = onnx.Sub(%x, %l) where opset >= 13, float(%x), uses(%e) == 1, uses(%s) == 1, uses(%l) == 1
-    } => |r, m| over_sum(r, m, "onnx.LogSoftmax", true);
+        onnx.Sub(%x, %l) => onnx.LogSoftmax(%x) {axis = -1}
+            where opset >= 13, float(%x), uses(%e) == 1, uses(%s) == 1, uses(%l) == 1, axis($axis, %x) == -1
+    }
     rule log_softmax_of_difference {
-        %m = onnx.ReduceMax(%x, %axes...) {keepdims = 1}
+        %m = (onnx.ReduceMax(%x, [$axis]) {keepdims = 1} | onnx.ReduceMax(%x) {axes = [$axis], keepdims = 1})
         %d = onnx.Sub(%x, %m)
-        %y = onnx.LogSoftmax(%d) where opset >= 13, uses(%m) == 1, uses(%d) == 1
-    } => |r, m| shifted(r, m, "onnx.LogSoftmax");
+        onnx.LogSoftmax(%d) {axis = $own} => onnx.LogSoftmax(%x) {axis = $own}
+            where opset >= 13, uses(%m) == 1, uses(%d) == 1, axis($axis, %x) == axis($own, %x)
+    }
 };
-
-/// Builds a softmax from exponentials divided by their sum.
-fn over_sum(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str, is_last: bool) -> Rewritten {
-    let f = r.function();
-    let x = m.value(f, "x");
-    let axis = axis_from_last(f, x, one_axis(f, m.op("s"))?)?;
-    NoMatch::unless((axis == -1) == is_last)?;
-    let new_op = OpBuilder::new(name).operand(x).attr("axis", axis);
-    Ok(Some(vec![r.op(new_op)?]))
-}
-
-/// Removes the subtraction of the maximum: a softmax subtracts it itself.
-fn shifted(r: &mut Rewriter<'_>, m: &Match<'_>, name: &'static str) -> Rewritten {
-    let f = r.function();
-    let x = m.value(f, "x");
-    let own = int_or(f, m.op("y"), "axis", -1).ok_or(NoMatch)?;
-    let axis = axis_from_last(f, x, one_axis(f, m.op("m"))?)?;
-    NoMatch::unless(axis == axis_from_last(f, x, own)?)?;
-    let new_op = OpBuilder::new(name).operand(x).attr("axis", axis);
-    Ok(Some(vec![r.op(new_op)?]))
-}

@@ -103,11 +103,7 @@ pub(super) static INVERSES: Rules = rules! {
     rule idempotent_sign { %y = onnx.Sign(_) onnx.Sign(%y) => %y }
     rule abs_neg { onnx.Abs(onnx.Neg(%x)) => onnx.Abs(%x) }
     rule mul_reciprocal {
-        %inverse = onnx.Reciprocal(%y)
-        onnx.Mul(%x, %inverse) => onnx.Div(%x, %y) where opset >= 7, float(%y), uses(%inverse) == 1
-    }
-    rule mul_one_over {
-        %inverse = onnx.Div(1, %y)
+        %inverse = (onnx.Reciprocal(%y) | onnx.Div(1, %y))
         onnx.Mul(%x, %inverse) => onnx.Div(%x, %y) where opset >= 7, float(%y), uses(%inverse) == 1
     }
 };

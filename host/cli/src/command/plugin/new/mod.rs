@@ -31,29 +31,32 @@ macro_rules! template {
 /// File contents, with paths relative to a directory.
 type Files = Vec<(String, String)>;
 
-/// The files of a Rust plugin and their templates.
-const RUST: [(&str, &str); 8] = [
+/// The files of every plugin and their templates.
+const ALL: [(&str, &str); 5] = [
+    ("pipeline.toml", template!("both/pipeline.toml")),
+    ("model.ir", template!("both/model.ir")),
+    ("pyproject.toml", template!("both/pyproject.toml")),
+    ("build_wheel.py", template!("both/build_wheel.py")),
+    (".gitignore", template!("both/gitignore")),
+];
+/// The other files of a Rust plugin.
+const RUST: [(&str, &str); 5] = [
     ("Cargo.toml", template!("rust/Cargo.toml")),
     ("src/lib.rs", template!("rust/lib.rs")),
     ("tests/fuse_double_relu.rs", template!("rust/test.rs")),
-    ("pipeline.toml", template!("both/pipeline.toml")),
-    ("model.ir", template!("both/model.ir")),
     ("README.md", template!("rust/README.md")),
-    (".gitignore", template!("rust/gitignore")),
     (".github/workflows/ci.yml", template!("rust/ci.yml")),
 ];
 /// The source of a plugin in C, and in C++.
 const C_SOURCE: &str = template!("c/plugin.c");
 const CPP_SOURCE: &str = template!("cpp/plugin.cpp");
-/// The files of a C or C++ plugin except its source, and their templates.
-const C: [(&str, &str); 8] = [
+/// The other files of a C or C++ plugin, except its source.
+const C: [(&str, &str); 6] = [
+    ("src/plugin.toml", template!("c/plugin.toml")),
     ("Makefile", template!("c/Makefile")),
     ("CMakeLists.txt", template!("c/CMakeLists.txt")),
     ("tests/after.ir", template!("c/after.ir")),
-    ("pipeline.toml", template!("both/pipeline.toml")),
-    ("model.ir", template!("both/model.ir")),
     ("README.md", template!("c/README.md")),
-    (".gitignore", template!("c/gitignore")),
     (".github/workflows/ci.yml", template!("c/ci.yml")),
 ];
 /// A note about the header in the README of a C++ plugin.
@@ -120,19 +123,35 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
     })?;
     let plugin = name.replace('-', "_");
     let library = format!("{DLL_PREFIX}{plugin}{DLL_SUFFIX}");
-    let (built, source) = match language {
-        Language::Rust => (format!("target/debug/{library}"), String::new()),
-        Language::C => (format!("build/{library}"), format!("{plugin}.c")),
-        Language::Cpp => (format!("build/{library}"), format!("{plugin}.cpp")),
+    let either = |cpp, c| if language == Language::Cpp { cpp } else { c };
+    let source = format!("{plugin}.{}", either("cpp", "c"));
+    let [debug_dir, release_dir, build, versioned, version] = match language {
+        Language::Rust => [
+            "target/debug",
+            "target/release",
+            r#"["cargo", "build", "--release", "--target-dir", "target"]"#,
+            "Cargo.toml",
+            r#"^version = "(?P<version>[^"]+)"$"#,
+        ],
+        Language::C | Language::Cpp => [
+            "build",
+            "build",
+            r#"["make"]"#,
+            "src/@source@",
+            r#"\("@plugin@", "(?P<version>[^"]+)""#,
+        ],
     };
-    let is_cpp = language == Language::Cpp;
-    let either = |cpp, c| if is_cpp { cpp } else { c };
+    // Values may contain the names below them.
     let values = [
+        ("@debug_dir@", debug_dir),
+        ("@release_dir@", release_dir),
+        ("@build@", build),
+        ("@versioned@", versioned),
+        ("@version_pattern@", version),
         ("@crate@", name),
         ("@plugin@", &plugin),
         ("@pass@", &format!("{plugin}.transform.FuseDoubleRelu")),
         ("@library@", &library),
-        ("@built@", &built),
         ("@source@", &source),
         ("@sdk@", &sdk_version(&sdk)),
         ("@CC@", either("CXX", "CC")),
@@ -151,9 +170,9 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
         filled.fold(text.to_owned(), |text, (name, by)| text.replace(name, by))
     };
     let templates = match language {
-        Language::Rust => RUST.to_vec(),
-        Language::C => [&C[..], &[("src/@source@", C_SOURCE)]].concat(),
-        Language::Cpp => [&C[..], &[("src/@source@", CPP_SOURCE)]].concat(),
+        Language::Rust => [&ALL[..], &RUST].concat(),
+        Language::C => [&ALL[..], &C, &[("src/@source@", C_SOURCE)]].concat(),
+        Language::Cpp => [&ALL[..], &C, &[("src/@source@", CPP_SOURCE)]].concat(),
     };
     let filled = templates.iter();
     let filled = filled.map(|(path, text)| (fill_in(path), fill_in(text)));

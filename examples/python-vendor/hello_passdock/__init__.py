@@ -1,1 +1,0 @@
-"""The plugin hello-pass, in the directory ``plugins`` of this package, which has no Python code."""
