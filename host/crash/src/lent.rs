@@ -1,11 +1,12 @@
 //! Memory that the host lends to plugins in a process that checks them. It becomes inaccessible when it expires.
 //!
-//! The address determines what the memory was lent for, so that a signal handler can explain a late access without
-//! reading anything else. Addresses are never reused.
+//! Addresses are never reused, and a list of address ranges has what they were lent for, so that a signal handler can
+//! explain a late access.
 
+use std::ops::Range;
 use std::ptr::{self, NonNull};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What memory was lent for, which determines when it expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +78,7 @@ impl LentMemory {
     /// # Panics
     /// If the system can't provide the memory.
     pub fn new(lent_for: LentFor, content: Box<[u8]>) -> LentMemory {
-        let at = AREA.allocate(lent_for, content.len());
+        let at = allocate(lent_for, content.len());
         let mut memory = LentMemory { at, content };
         memory.restore();
         memory
@@ -123,49 +124,71 @@ impl Drop for LentMemory {
 /// handlers.
 #[cfg(unix)]
 pub(crate) fn broken_rule(address: u64) -> Option<&'static str> {
-    let base = BASE.load(Ordering::Relaxed);
-    let offset = usize::try_from(address).ok()?.checked_sub(base)?;
-    let lent_for = LentFor::ALL.get(offset / PART).filter(|_| base > 0)?;
+    let address = usize::try_from(address).ok()?;
+    let chunks = CHUNKS.iter().take(USED.load(Ordering::Acquire));
+    let contains = |chunk: &&Chunk| {
+        let start = chunk.start.load(Ordering::Relaxed);
+        (start..start + chunk.len.load(Ordering::Relaxed)).contains(&address)
+    };
+    let chunk = { chunks }.find(contains)?;
+    let lent_for = LentFor::ALL.get(chunk.lent_for.load(Ordering::Relaxed))?;
     Some(lent_for.rule())
 }
 
-/// The size of the address space for each [`LentFor`].
-const PART: usize = 1 << 36;
+/// The size of a chunk, unless it is for a larger block.
+const CHUNK: usize = 1 << 26;
 
-/// The address of the area; 0 before the first use.
-static BASE: AtomicUsize = AtomicUsize::new(0);
-
-static AREA: LazyLock<Area> = LazyLock::new(Area::new);
-
-/// Reserved address space, with a part for each [`LentFor`].
-struct Area {
-    base: usize,
-    /// The number of bytes used in each part.
-    used: [AtomicUsize; LentFor::ALL.len()],
+/// Reserved address space for memory that is lent for the same.
+struct Chunk {
+    start: AtomicUsize,
+    len: AtomicUsize,
+    lent_for: AtomicUsize,
 }
 
-impl Area {
-    fn new() -> Area {
-        let base = pages::reserve(PART * LentFor::ALL.len()).addr();
-        BASE.store(base, Ordering::Relaxed);
-        Area {
-            base,
-            used: Default::default(),
-        }
+static CHUNKS: [Chunk; 4096] = [const {
+    Chunk {
+        start: AtomicUsize::new(0),
+        len: AtomicUsize::new(0),
+        lent_for: AtomicUsize::new(0),
     }
+}; 4096];
 
-    fn allocate(&self, lent_for: LentFor, len: usize) -> NonNull<u8> {
-        let (part, len) = (lent_for as usize, whole_pages(len));
-        let offset = self.used[part].fetch_add(len, Ordering::Relaxed);
-        assert!(
-            offset + len <= PART,
-            "the check of a plugin's memory ran out of address space; check fewer modules at a time"
-        );
-        let at = ptr::with_exposed_provenance_mut(self.base + part * PART + offset);
-        // SAFETY: the range is in the reserved area, and no other call gets it.
-        unsafe { pages::commit(at, len) };
-        NonNull::new(at).expect("the area isn't at address 0")
+/// The number of chunks in use.
+static USED: AtomicUsize = AtomicUsize::new(0);
+
+/// The unused addresses of the last chunk for each [`LentFor`].
+static FREE: Mutex<[Range<usize>; LentFor::ALL.len()]> =
+    Mutex::new([const { 0..0 }; LentFor::ALL.len()]);
+
+/// Returns new pages, which are accessible.
+fn allocate(lent_for: LentFor, len: usize) -> NonNull<u8> {
+    let len = whole_pages(len);
+    let mut all = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let free = &mut all[lent_for as usize];
+    if free.len() < len {
+        *free = add_chunk(lent_for, len.max(CHUNK));
     }
+    let at = ptr::with_exposed_provenance_mut(free.start);
+    free.start += len;
+    // SAFETY: the pages are in a reserved chunk, and no other call gets them.
+    unsafe { pages::commit(at, len) };
+    NonNull::new(at).expect("no chunk is at address 0")
+}
+
+/// Reserves a chunk. `FREE` is locked.
+fn add_chunk(lent_for: LentFor, len: usize) -> Range<usize> {
+    let used = USED.load(Ordering::Relaxed);
+    let Some(chunk) = CHUNKS.get(used) else {
+        panic!(
+            "the check of a plugin's memory ran out of addresses; check fewer modules at a time"
+        );
+    };
+    let start = pages::reserve(len).addr();
+    chunk.start.store(start, Ordering::Relaxed);
+    chunk.len.store(len, Ordering::Relaxed);
+    chunk.lent_for.store(lent_for as usize, Ordering::Relaxed);
+    USED.store(used + 1, Ordering::Release);
+    start..start + len
 }
 
 /// Returns the size of the pages for a number of bytes. It is positive, so that empty memory has an address, too.

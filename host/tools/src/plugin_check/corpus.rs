@@ -50,6 +50,12 @@ impl Sample {
         }
     }
 
+    /// Returns the number of ops in all functions.
+    pub(super) fn op_count(&self) -> usize {
+        let counts = self.module.functions().map(|f| f.live_op_count() as usize);
+        counts.sum()
+    }
+
     /// Copies the module for one run, so that a pass with illegal writes doesn't affect other runs.
     pub(super) fn fresh(&self) -> Module {
         let mut copy = self.module.clone();

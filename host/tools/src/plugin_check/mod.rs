@@ -40,6 +40,8 @@ pub struct PluginCheck {
     pub twice: bool,
     /// Whether the check itself loads the library.
     loads: bool,
+    /// The maximum number of ops of a model that the check runs on.
+    max_ops: usize,
     check: fn(&Subject<'_>) -> CheckResult,
 }
 
@@ -78,12 +80,16 @@ pub const CHECKS: [PluginCheck; 8] = [
          with `changes_interface` change an interface.",
         passes::passes,
     ),
-    PluginCheck::new(
-        "memory",
-        "Passes, op definitions and instruments don't write to the host's memory, use handles only on their thread, and \
-         use handles and memory only as long as the header allows.",
-        callbacks::memory,
-    ),
+    PluginCheck {
+        // Each edit copies the function.
+        max_ops: 5_000,
+        ..PluginCheck::new(
+            "memory",
+            "Passes, op definitions and instruments don't write to the host's memory, use handles only on their \
+             thread, and use handles and memory only as long as the header allows.",
+            callbacks::memory,
+        )
+    },
     PluginCheck::new(
         "options",
         "Passes run with the default, the limits and all choices of each option, and with empty and one-element lists.",
@@ -129,6 +135,7 @@ impl PluginCheck {
             description,
             twice: false,
             loads: false,
+            max_ops: usize::MAX,
             check,
         }
     }
@@ -136,15 +143,18 @@ impl PluginCheck {
 
 /// Runs a check in this process, which the plugin may terminate. `trail` records each step.
 pub fn run(check: &PluginCheck, plugin: &CheckedPlugin, trail: &Trail) -> CheckResult {
-    let subject = match Subject::new(check.name, plugin, trail) {
+    let mut subject = match Subject::new(check.name, plugin, trail) {
         Ok(subject) => subject,
         Err(error) => return CheckResult::unusable(error.to_string()),
     };
+    let notes = subject.leave_out_large_samples(check.max_ops);
     if !check.loads {
         trail.at(Trail::LOADING);
         if let Err(error) = subject.plugin.load(boundary::host()) {
             return CheckResult::unusable(error.to_string());
         }
     }
-    (check.check)(&subject)
+    let mut result = (check.check)(&subject);
+    result.notes.extend(notes);
+    result
 }

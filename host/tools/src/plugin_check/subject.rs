@@ -67,6 +67,19 @@ impl<'t> Subject<'t> {
         Ok(subject)
     }
 
+    /// Removes the samples with more ops than the maximum. Returns a note for each.
+    pub(super) fn leave_out_large_samples(&mut self, max_ops: usize) -> Vec<String> {
+        let is_large = |sample: &mut Sample| sample.op_count() > max_ops;
+        let large = self.samples.extract_if(.., is_large);
+        let note = |sample: Sample| {
+            format!(
+                "{} was not run: it has more than {max_ops} ops",
+                sample.name
+            )
+        };
+        large.map(note).collect()
+    }
+
     /// Returns the command that repeats the check with the modules and calls of some seeds.
     pub(super) fn replay(&self, seeds: Range<u64>) -> String {
         let Request {
