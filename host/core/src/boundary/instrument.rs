@@ -12,7 +12,7 @@ use passdock_loader::{LoadedInstrument, MissingDefinition, PassInfo};
 use super::lending::{self, Loans};
 use super::session::context::CallFailure;
 use super::session::frame::Frame;
-use super::session::{ContextSession, ModuleSession, ending, entry, input};
+use super::session::{ContextSession, ModuleSession, ending, entry, input, lends};
 use crate::config::ConfigValue;
 use crate::error::Provider;
 
@@ -159,7 +159,7 @@ impl Instance {
             &abi::PassInfo,
         ) -> Status,
     ) -> CallbackOutcome {
-        let _outer = lending::put_aside();
+        let _outer = lends().then(lending::put_aside);
         self.functions.clear();
         self.functions.extend(pass.module.functions().map(entry));
         let session = ModuleSession::reading(pass.module, &self.functions, 0);
@@ -178,7 +178,7 @@ impl Instance {
             ..abi::PassInfo::EMPTY
         };
         let mut lent = Loans::default();
-        let info = match lending::is_on() {
+        let info = match lends() {
             false => &info,
             true => lent_info(&mut lent, &self.required, info),
         };
@@ -263,7 +263,7 @@ fn call_with_context(
     module: *const ModuleSession<'_>,
     call: impl FnOnce(*mut abi::Context) -> Status,
 ) -> CallbackOutcome {
-    let _outer = lending::put_aside();
+    let _outer = lends().then(lending::put_aside);
     let context = ContextSession::new(frame, options);
     let status = {
         let _entered = context.enter(ptr::null(), module);

@@ -9,7 +9,7 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread::{self, ThreadId};
 
@@ -18,12 +18,11 @@ use passdock_abi::{Column, FunctionView, Str};
 use passdock_crash::{LentFor, LentMemory};
 use rustc_hash::FxHashMap;
 
+use super::session::{LENDS, lends};
 use crate::util;
 
 /// The phrase in messages about violations of the rules for handles and memory.
 pub const VIOLATION: &str = "violates passdock.h: ";
-
-static IS_ON: AtomicBool = AtomicBool::new(false);
 
 /// The violations that haven't been taken, with the thread of the call into the plugin, if it is known.
 static VIOLATIONS: Mutex<Vec<Violation>> = Mutex::new(Vec::new());
@@ -32,7 +31,7 @@ type Violation = (Option<ThreadId>, &'static str);
 
 /// Starts lending. The process can't stop it, because plugins have lent handles.
 pub fn lend() {
-    IS_ON.store(true, Ordering::Relaxed);
+    LENDS.store(true, Ordering::Relaxed);
 }
 
 /// Takes the violations of calls into plugins on this thread. Those that crash the process aren't among them.
@@ -46,10 +45,9 @@ fn take_violations() -> Vec<Violation> {
 /// The violations of the calls around a call into a plugin, which aren't taken during the call.
 pub(super) struct OuterViolations(Vec<Violation>);
 
-/// Puts the violations so far aside until the result is dropped, if the process lends.
-#[inline]
-pub(super) fn put_aside() -> Option<OuterViolations> {
-    is_on().then(|| OuterViolations(take_violations()))
+/// Puts the violations so far aside until the result is dropped.
+pub(super) fn put_aside() -> OuterViolations {
+    OuterViolations(take_violations())
 }
 
 impl Drop for OuterViolations {
@@ -61,18 +59,12 @@ impl Drop for OuterViolations {
 /// Takes the violations of calls into plugins on this thread, as a message.
 #[inline]
 pub(super) fn take_message() -> Option<String> {
-    if !is_on() {
+    if !lends() {
         return None;
     }
     let all = take_violations();
     let texts: Vec<&str> = all.into_iter().map(|(_, text)| text).collect();
     (!texts.is_empty()).then(|| format!("{VIOLATION}{}", texts.join("; ")))
-}
-
-/// Whether this process lends.
-#[inline]
-pub(super) fn is_on() -> bool {
-    IS_ON.load(Ordering::Relaxed)
 }
 
 fn record(by: Option<ThreadId>, violation: &'static str) {
@@ -356,7 +348,7 @@ pub(super) fn session_of(handle: usize) -> Option<*mut ()> {
 
 /// Returns the result of a call, which `lend` lends until the next call on the same handle if the process lends.
 pub(super) fn result<T>(owned: T, lend: impl FnOnce(&mut Loans, T) -> T) -> T {
-    if !is_on() {
+    if !lends() {
         return owned;
     }
     match util::lock(&HANDLES).get_mut(&CALLED.get()) {

@@ -15,7 +15,9 @@ use passdock_plugin_api::__private::{Panicked, Tables, enter, install_hook};
 use super::session::context::CallFailure;
 use super::session::frame::Frame;
 use super::session::rewrites::Rewrites;
-use super::session::{ContextSession, FunctionSession, FunctionSlot, ModuleSession, entries};
+use super::session::{
+    ContextSession, FunctionSession, FunctionSlot, ModuleSession, entries, lends,
+};
 use super::{host, lending};
 use crate::config::ConfigValue;
 
@@ -97,7 +99,7 @@ pub fn run_function_pass<'s, E>(
     options: &ConfigValue,
     mut report: impl FnMut(&Arc<Function>, FunctionOutcome) -> Result<(), E>,
 ) -> Result<(), E> {
-    let _outer = lending::put_aside();
+    let _outer = lends().then(lending::put_aside);
     let context = ContextSession::new(frame, options);
     let module = ModuleSession::reading(input.module, &input.functions, input.version);
     let session = FunctionSession::vacant();
@@ -234,7 +236,7 @@ fn with_module(
     options: &ConfigValue,
     run: impl FnOnce(&ModuleSession<'_>, &ContextSession<'_>) -> Status,
 ) -> PassOutcome<Module> {
-    let _outer = lending::put_aside();
+    let _outer = lends().then(lending::put_aside);
     let context = ContextSession::new(frame, options);
     let session = ModuleSession::editing(module);
     let status = {

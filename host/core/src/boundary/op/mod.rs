@@ -27,7 +27,7 @@ use crate::analyses::{is_complete, remember_complete};
 use crate::boundary::lending::{self, LentHandle, Loans};
 use crate::boundary::session::gate::Session;
 use crate::boundary::session::{
-    Access, ContextSession, FunctionSession, FunctionState, SessionBase, gate, input,
+    Access, ContextSession, FunctionSession, FunctionState, SessionBase, gate, input, lends,
 };
 use crate::boundary::table::{describe, functions};
 
@@ -109,10 +109,10 @@ impl<'c> OpCall<'c> {
         let before = self
             .session
             .with(|state| Ok(state.set_access(Access::Read)))?;
-        let _outer = lending::put_aside();
+        let _outer = lends().then(lending::put_aside);
         self.session.begin_loan(true);
         let reference = self.session.reference();
-        let lent = lending::is_on().then(|| LentHandle::new(self));
+        let lent = lends().then(|| LentHandle::new(self));
         let handle = std::ptr::from_mut(self).cast::<Handle>();
         let handle = lent.as_ref().map_or(handle, LentHandle::as_ptr);
         let name = self.session.op_name(self.op).unwrap_or_default();
@@ -160,7 +160,7 @@ impl<'c> OpCall<'c> {
     /// Returns a string for the definition, which is valid until the call ends.
     fn lent_text(&mut self, text: &str) -> Str {
         let text = Str::new(text);
-        match lending::is_on() {
+        match lends() {
             false => text,
             // SAFETY: the text is borrowed.
             true => unsafe { self.lent.text(text) },
@@ -409,7 +409,7 @@ impl OpCall<'_> {
             let message = "the operand's elements are unknown";
             return Err(EditFailure::not_found(message));
         };
-        if lending::is_on() {
+        if lends() {
             return Ok(self.lent.list(&dims));
         }
         let at = self.operand_dims.len();
@@ -471,7 +471,7 @@ impl OpCall<'_> {
         self.budget = Some(remaining);
         let at = self.results.len();
         self.results.push((index, ty, bytes.into_boxed_slice()));
-        if lending::is_on() {
+        if lends() {
             let memory = LentMemory::new(LentFor::Callback, vec![0; len].into());
             let address = memory.as_ptr();
             self.lent_results.push((at, memory));

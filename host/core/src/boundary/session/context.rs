@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::gate::Session;
 use super::rewrites::Rewrites;
-use super::{ContextSession, ModuleSession, SessionBase, input};
+use super::{ContextSession, ModuleSession, SessionBase, input, lends};
 use crate::analyses::SharedNames;
 use crate::boundary::lending::{self, LentHandle, Loans};
 use crate::error::PassError;
@@ -195,7 +195,7 @@ impl<'a> ContextSession<'a> {
 
     /// Returns a string of a setting for the plugin.
     fn lent_text(&self, text: Str) -> Str {
-        match lending::is_on() {
+        match lends() {
             false => text,
             // SAFETY: settings live as long as the session.
             true => unsafe { self.extras().lent_settings.borrow_mut().text(text) },
@@ -204,7 +204,7 @@ impl<'a> ContextSession<'a> {
 
     /// Stores the items of a setting for as long as the session lives.
     fn keep_items(&self, mut items: Vec<SettingItem>) -> *const SettingItem {
-        if lending::is_on() {
+        if lends() {
             for item in &mut items {
                 item.name = self.lent_text(item.name);
                 item.value.string = self.lent_text(item.value.string);
@@ -243,7 +243,7 @@ impl<'a> ContextSession<'a> {
 
     /// Returns the failure of a callback that violated the rules for handles and memory.
     pub(in crate::boundary) fn violation(&self) -> Option<CallFailure> {
-        if let (true, Some(extras)) = (lending::is_on(), self.extras.get()) {
+        if let (true, Some(extras)) = (lends(), self.extras.get()) {
             extras.lent_settings.borrow_mut().expire();
         }
         lending::take_message().map(CallFailure::new)

@@ -8,9 +8,9 @@ use passdock_abi as abi;
 use passdock_crash::caught;
 use passdock_diagnostic::Diagnostic;
 
-use super::ContextSession;
 use super::context::CallFailure;
 use super::frame::Frame;
+use super::{ContextSession, lends};
 use crate::boundary::lending;
 use crate::config::ConfigValue;
 use crate::error::PassError;
@@ -75,7 +75,7 @@ impl Drop for List {
 
 /// Calls a plugin's destructor with a context, and returns the failure that it reported.
 pub(in crate::boundary) fn free(call: impl FnOnce(*mut abi::Context)) -> Option<CallFailure> {
-    let _outer = lending::put_aside();
+    let _outer = lends().then(lending::put_aside);
     let options = ConfigValue::default();
     let context = ContextSession::new(&Nothing, &options);
     {

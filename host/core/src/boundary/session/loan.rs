@@ -5,8 +5,8 @@ use passdock_abi::{Column, FunctionView, LaidOut, ModuleView, Str};
 use passdock_crash::LentFor;
 
 use super::laid_out::LaidOutBuffers;
-use super::{FunctionSession, FunctionState};
-use crate::boundary::lending::{self, LentHandle, LentView, Loans};
+use super::{FunctionSession, FunctionState, lends};
+use crate::boundary::lending::{LentHandle, LentView, Loans};
 
 /// What a plugin gets of a function, until the function of the plugin that received it returns.
 pub(in crate::boundary) struct FunctionLoan {
@@ -25,7 +25,7 @@ pub(in crate::boundary) struct FunctionLoan {
 impl FunctionSession {
     /// Lends the function to another function of a plugin, if the process lends.
     pub(in crate::boundary) fn begin_loan(&self, keeps_columns: bool) {
-        if !lending::is_on() {
+        if !lends() {
             return;
         }
         self.change(|state| {

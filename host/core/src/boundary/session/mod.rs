@@ -20,6 +20,7 @@ pub(super) mod rewrites;
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use passdock_abi as abi;
 use passdock_abi::{AttrKind, FunctionEntry, FunctionKind, OpId};
@@ -32,8 +33,15 @@ use self::function::FunctionExtras;
 use self::gate::Session;
 use self::module::ModuleExtras;
 use crate::analyses::SharedNames;
-use crate::boundary::lending;
 use crate::config::ConfigValue;
+
+/// Whether plugins get handles and memory that expire (see `lending.rs`).
+pub(super) static LENDS: AtomicBool = AtomicBool::new(false);
+
+#[inline]
+pub(in crate::boundary) fn lends() -> bool {
+    LENDS.load(Ordering::Relaxed)
+}
 
 /// The part that is common to all sessions: the thread that created the session, and the message of the last error.
 /// Only that thread may use the session's handle.
@@ -102,7 +110,7 @@ impl<'a> ContextSession<'a> {
     /// Returns the handle for a plugin, which is valid until the session is moved.
     #[inline]
     pub(in crate::boundary) fn handle(&self) -> *mut abi::Context {
-        match lending::is_on() {
+        match lends() {
             false => self.address(),
             true => self.lent_handle(),
         }
@@ -226,7 +234,7 @@ impl<'a> ModuleSession<'a> {
     /// Returns the reference for a plugin, which is valid until the session is moved.
     #[inline]
     pub(in crate::boundary) fn reference(&self) -> abi::ModuleRef {
-        if lending::is_on()
+        if lends()
             && let Some(lent) = self.lent()
         {
             return lent;
@@ -357,7 +365,7 @@ impl FunctionSession {
     /// Returns the reference for a plugin, which is valid until the session is moved.
     #[inline]
     pub(in crate::boundary) fn reference(&self) -> abi::FunctionRef {
-        let lent = lending::is_on().then(|| self.lent_handle()).flatten();
+        let lent = lends().then(|| self.lent_handle()).flatten();
         abi::FunctionRef {
             handle: lent.unwrap_or(std::ptr::from_ref(self).cast_mut().cast()),
             view: self.view.get().cast_const(),
