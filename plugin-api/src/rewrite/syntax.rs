@@ -6,7 +6,7 @@
 //!
 //! As for `plugin!`, there is no rule for invalid syntax: the compiler reports the first token that doesn't fit. Lists end
 //! with a comma, choices with `;` and rules with `;` and their name, because an unexpected end of a macro's arguments has
-//! no location. Frequent forms have rules of their own, because the compiler limits the depth of expansions: a rule may
+//! no location. Frequent forms have separate rules, because the compiler limits the depth of expansions: a rule may
 //! have about a hundred statements and conditions. Names are matched as `tt`. A macro's first argument is the part of the rule: `pattern`,
 //! `whole` for a pattern that an arrow follows, or `replacement`, which includes the conditions. The second argument is
 //! what an item belongs to.
