@@ -69,7 +69,7 @@ prints_json 'len(r["diagnostics"]) == 2 and r["diagnostics"][0]["message"] == "c
 # older host that it emulates. A host with a defect breaks the rule about it.
 suite=plugin-api/abi/conformance
 "$compiler" -std=c11 "${warnings[@]}" $suite/main.c -o "$work/conformance"
-"$compiler" -std=c11 -DDEFECTS -shared -fPIC -fvisibility=hidden -pthread -I $include "${warnings[@]}" $suite/*.c \
+"$compiler" -std=c11 -DDEFECTS -shared -fPIC -fvisibility=hidden -pthread -I $include -I $suite "${warnings[@]}" $suite/*.c \
   -o "$work/libconformance.so"
 conforms=("$work/conformance" "$work/report" "$passdock")
 plugin=(--plugin "$work/libconformance.so" --passes conformance.transform.All --instrument conformance.observer)

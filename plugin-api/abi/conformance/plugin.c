@@ -152,25 +152,4 @@ const passdock_plugin *passdock_plugin_v1(const passdock_host *host, passdock_at
     return &plugin;
 }
 
-#define FUNCTION(name) PASSDOCK_PASS("conformance.transform." name, "function", 0, "summary = \"Part of the suite.\"\n")
-#define OPTION(name, type, value) \
-    "[[pass.option]]\nname = \"" name "\"\ntype = \"" type "\"\ndefault = " value "\ndoc = \"Any.\"\n"
-#define OP(name) PASSDOCK_OP("conformance." name, 1)
-PASSDOCK_MANIFEST("conformance", "1.0.0",
-                  PASSDOCK_LICENSE("MIT OR Apache-2.0")
-                  PASSDOCK_PASS("conformance.transform.All", "module", 0,
-                                "summary = \"Checks the host.\"\nchanges_interface = true\n"
-                                OPTION("flag", "bool", "true") OPTION("number", "int", "-5")
-                                OPTION("real", "float", "0.25") OPTION("text", "string", "\"hello\"")
-                                OPTION("texts", "strings", "[\"a\", \"b\"]")
-                                OPTION("table", "ints", "{ key = 4 }"))
-                  FUNCTION("Function") FUNCTION("Skipped") FUNCTION("Fail") FUNCTION("Config") FUNCTION("Panic")
-                  FUNCTION("EmitError") FUNCTION("Odd")
-                  PASSDOCK_SEQUENTIAL("conformance.Both", 0,
-                                      "\"conformance.transform.Function\", \"conformance.transform.Function\"", "")
-                  PASSDOCK_CONFIG("conformance.Target", PASSDOCK_CONFIG_FIELD("cores", "int", "8", ""))
-                  OP("Attributes") OP("Binary") OP("Branch") OP("Shape") OP("Two") OP("Unary") OP("Wrong")
-                  PASSDOCK_INSTRUMENT("conformance.observer",
-                                      "summary = \"Checks the host.\"\n"
-                                      "[[instrument.option]]\nname = \"limit\"\ntype = \"int\"\ndefault = 3\n"
-                                      "doc = \"Any.\"\n"));
+PASSDOCK_MANIFEST("plugin.toml");

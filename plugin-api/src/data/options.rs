@@ -81,33 +81,24 @@ macro_rules! __options {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __option_type {
-    ($head:tt $done:tt $parts:tt Vec<String> $(= $default:expr)?, $($more:tt)*) => {
-        $crate::__option_end!($head $done $parts [Vec<String>] [$($default)?] $($more)*);
+    ($head:tt [$($done:tt)*] [$($parts:tt)*] Vec<String> $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__options!($head [$($done)* [$($parts)* [Vec<String>] [$($default)?]]] $($more)*);
     };
-    ($head:tt $done:tt $parts:tt Vec<RulesText> $(= $default:expr)?, $($more:tt)*) => {
-        $crate::__option_end!($head $done $parts [Vec<RulesText>] [$($default)?] $($more)*);
+    ($head:tt [$($done:tt)*] [$($parts:tt)*] Vec<RulesText> $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__options!($head [$($done)* [$($parts)* [Vec<RulesText>] [$($default)?]]] $($more)*);
     };
-    ($head:tt $done:tt $parts:tt Table<i64> $(= $default:expr)?, $($more:tt)*) => {
-        $crate::__option_end!($head $done $parts [Table<i64>] [$($default)?] $($more)*);
+    ($head:tt [$($done:tt)*] [$($parts:tt)*] Table<i64> $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__options!($head [$($done)* [$($parts)* [Table<i64>] [$($default)?]]] $($more)*);
     };
-    ($head:tt $done:tt $parts:tt Table<OptionValue> $(= $default:expr)?, $($more:tt)*) => {
-        $crate::__option_end!($head $done $parts [Table<OptionValue>] [$($default)?] $($more)*);
+    ($head:tt [$($done:tt)*] [$($parts:tt)*] Table<OptionValue> $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__options!($head [$($done)* [$($parts)* [Table<OptionValue>] [$($default)?]]] $($more)*);
     };
-    ($head:tt $done:tt $parts:tt $ty:tt $(= $default:expr)?, $($more:tt)*) => {
-        $crate::__option_end!($head $done $parts [$ty] [$($default)?] $($more)*);
+    ($head:tt [$($done:tt)*] [$($parts:tt)*] $ty:tt $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__options!($head [$($done)* [$($parts)* [$ty] [$($default)?]]] $($more)*);
     };
     // Without the default, which would cause more errors.
-    ($head:tt $done:tt $parts:tt $ty:ty $(= $default:expr)?, $($more:tt)*) => {
-        $crate::__option_end!($head $done $parts [$ty] [] $($more)*);
-    };
-}
-
-/// Adds a field to those that are expanded.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __option_end {
-    ($head:tt [$($done:tt)*] [$($parts:tt)*] $ty:tt $default:tt $($more:tt)*) => {
-        $crate::__options!($head [$($done)* [$($parts)* $ty $default]] $($more)*);
+    ($head:tt [$($done:tt)*] [$($parts:tt)*] $ty:ty $(= $default:expr)?, $($more:tt)*) => {
+        $crate::__options!($head [$($done)* [$($parts)* [$ty] []]] $($more)*);
     };
 }
 

@@ -6,7 +6,8 @@
 //!
 //! As for `plugin!`, there is no rule for invalid syntax: the compiler reports the first token that doesn't fit. Lists end
 //! with a comma, choices with `;` and rules with `;` and their name, because an unexpected end of a macro's arguments has
-//! no location. Names are matched as `tt`. A macro's first argument is the part of the rule: `pattern`,
+//! no location. Frequent forms have separate rules, because the compiler limits the depth of expansions: a rule may
+//! have about a hundred statements and conditions. Names are matched as `tt`. A macro's first argument is the part of the rule: `pattern`,
 //! `whole` for a pattern that an arrow follows, or `replacement`, which includes the conditions. The second argument is
 //! what an item belongs to.
 
@@ -96,6 +97,25 @@ macro_rules! __statement {
         $crate::__statement!($side $($rest)*);
     };
     ($side:ident % $number:literal, $($rest:tt)*) => {
+        $crate::__statement!($side $($rest)*);
+    };
+    (
+        $side:ident % $name:tt =
+        $($op:ident).+ $(| $($other:ident).+)* $(?)? ($($operands:tt)*) {$($attrs:tt)*}
+        $($rest:tt)*
+    ) => {
+        let $name = $crate::__private::rule::Name;
+        $crate::__operand!($side operands $($operands)* ,);
+        $crate::__attrs!($side $($attrs)* ,);
+        $crate::__statement!($side $($rest)*);
+    };
+    (
+        $side:ident % $name:tt =
+        $($op:ident).+ $(| $($other:ident).+)* $(?)? ($($operands:tt)*)
+        $($rest:tt)*
+    ) => {
+        let $name = $crate::__private::rule::Name;
+        $crate::__operand!($side operands $($operands)* ,);
         $crate::__statement!($side $($rest)*);
     };
     ($side:ident % $name:tt = $($rest:tt)*) => {
@@ -214,6 +234,16 @@ macro_rules! __term {
     ($side:ident condition ! $($rest:tt)*) => {
         $crate::__term!($side condition $($rest)*);
     };
+    ($side:ident condition opset $relation:tt $number:literal, $($rest:tt)*) => {
+        $crate::__relation!($relation);
+        $crate::__term!($side condition $($rest)*);
+    };
+    ($side:ident condition $name:ident($($items:tt)*) $relation:tt $number:literal, $($rest:tt)*) => {
+        $crate::__private::rule::condition::$name;
+        $crate::__term!($side items $($items)* ,);
+        $crate::__relation!($relation);
+        $crate::__term!($side condition $($rest)*);
+    };
     ($side:ident $of:ident $number:literal $($rest:tt)*) => {
         $crate::__after!($side $of $($rest)*);
     };
@@ -252,6 +282,18 @@ macro_rules! __term {
     };
 }
 
+/// Checks the relation of a comparison.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __relation {
+    (==) => {};
+    (!=) => {};
+    (<) => {};
+    (<=) => {};
+    (>) => {};
+    (>=) => {};
+}
+
 /// Binds a name in a pattern, or checks that it is bound.
 #[doc(hidden)]
 #[macro_export]
@@ -288,26 +330,26 @@ macro_rules! __after {
         $crate::__term!($side condition $($rest)*);
     };
     ($side:ident condition ; $rule:ident) => {};
+    ($side:ident condition in [$($items:tt)*] $($rest:tt)*) => {
+        $crate::__term!($side items $($items)* ,);
+        $crate::__after!($side condition $($rest)*);
+    };
     ($side:ident condition == $($rest:tt)*) => {
         $crate::__term!($side condition $($rest)*);
     };
     ($side:ident condition != $($rest:tt)*) => {
         $crate::__term!($side condition $($rest)*);
     };
-    ($side:ident condition <= $($rest:tt)*) => {
-        $crate::__term!($side condition $($rest)*);
-    };
-    ($side:ident condition >= $($rest:tt)*) => {
-        $crate::__term!($side condition $($rest)*);
-    };
     ($side:ident condition < $($rest:tt)*) => {
+        $crate::__term!($side condition $($rest)*);
+    };
+    ($side:ident condition <= $($rest:tt)*) => {
         $crate::__term!($side condition $($rest)*);
     };
     ($side:ident condition > $($rest:tt)*) => {
         $crate::__term!($side condition $($rest)*);
     };
-    ($side:ident condition in [$($items:tt)*] $($rest:tt)*) => {
-        $crate::__term!($side items $($items)* ,);
-        $crate::__after!($side condition $($rest)*);
+    ($side:ident condition >= $($rest:tt)*) => {
+        $crate::__term!($side condition $($rest)*);
     };
 }
