@@ -159,7 +159,7 @@ done
 # The host of the future keeps the promises of 1.0.
 suite=plugin-api/abi/conformance
 gcc -std=c11 "${warnings[@]}" $suite/main.c -o "$unknown/conformance"
-gcc -std=c11 -shared -fPIC -fvisibility=hidden -pthread -I "$include" "${warnings[@]}" $suite/*.c \
+gcc -std=c11 -shared -fPIC -fvisibility=hidden -pthread -I "$include" -I $suite "${warnings[@]}" $suite/*.c \
   -o "$unknown/libconformance.so"
 pair future future
 prints "0 failed, 0 were not reached" "$unknown/conformance" "$unknown/report" "$command" run $suite/module.ir \

@@ -112,19 +112,10 @@ impl Loans {
         }
     }
 
-    /// Lends a copy of a function's arenas. Returns the view with the addresses of the copies.
+    /// Lends a copy of a function's arenas, which the list in the body has. Returns the view with the addresses of the
+    /// copies.
     pub(super) fn columns(&mut self, mut view: FunctionView) -> FunctionView {
-        // Without `..`, so that a new column has to be added below.
         let FunctionView {
-            struct_size: _,
-            kind: _,
-            name: _,
-            body: _,
-            version: _,
-            symbols: _,
-            function_attrs: _,
-            op_count: _,
-            reserved: _,
             ops,
             values,
             uses,
@@ -142,6 +133,7 @@ impl Loans {
             floats,
             strings,
             bytes,
+            ..
         } = &mut view;
         let mut columns = [
             (ops, size_of::<abi::Op>()),
