@@ -156,15 +156,6 @@ for pair in "today future" "future today"; do
   prints_file "$unknown/expected.ir" "$command" "${simplify[@]}"
 done
 
-# The host of the future keeps the promises of 1.0.
-suite=plugin-api/abi/conformance
-gcc -std=c11 "${warnings[@]}" $suite/main.c -o "$unknown/conformance"
-gcc -std=c11 -shared -fPIC -fvisibility=hidden -pthread -I "$include" -I $suite "${warnings[@]}" $suite/*.c \
-  -o "$unknown/libconformance.so"
-pair future future
-prints "0 failed, 0 were not reached" "$unknown/conformance" "$unknown/report" "$command" run $suite/module.ir \
-  --plugin "$unknown/libconformance.so" --passes conformance.transform.All --instrument conformance.observer
-
 # The matrix in docs/abi.md: the files that were kept for 1.0 and plugins of the future, in both hosts. The future's
 # plugins require nothing new, so they load in today's host, too.
 newer=$(fresh "$ages/newer")

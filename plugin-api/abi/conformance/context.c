@@ -59,10 +59,10 @@ static void check_settings(const passdock_host *host, passdock_context *context)
                    PASSDOCK_STATUS_NOT_FOUND);
 }
 
-/* A diagnostic and a label of a later version. */
+/* A diagnostic followed by more fields than any version of the host has. */
 typedef struct later_diagnostic {
     passdock_diagnostic desc;
-    uint64_t more;
+    char more[1024];
 } later_diagnostic;
 
 void check_context(const passdock_host *host, passdock_context *context) {
@@ -97,8 +97,9 @@ void check_context(const passdock_host *host, passdock_context *context) {
     CHECK(713, api->emit(context, &diagnostic) == PASSDOCK_OK);
     diagnostic.label_count = 0;
     diagnostic.struct_size = sizeof later;
+    memset(&later, 0, sizeof later);
     later.desc = diagnostic;
-    later.more = 1;
+    later.more[sizeof later.more - 1] = 1;
     CHECK(713, api->emit(context, &later.desc) == PASSDOCK_OK);
     CHECK(713, api->emit(context, NULL) == PASSDOCK_STATUS_INVALID);
     CHECK(714, api->is_cancelled(context) == 0);

@@ -212,7 +212,6 @@ static void check_constants_of(const passdock_function_view *view) {
         if ((constant->flags & PASSDOCK_CONSTANT_DEAD) != 0) continue;
         CHECK(307, constant->type_id < view->types.len && constant->reserved == 0);
         CHECK(307, constant->value == PASSDOCK_NONE || (value != NULL && value->constant == id));
-        CHECK(307, constant->storage >= PASSDOCK_STORAGE_INLINE && constant->storage <= PASSDOCK_STORAGE_SPLAT);
     }
 }
 

@@ -168,14 +168,14 @@ void check_statuses(const suite *s) {
     remove_scratch(s, f);
 }
 
-/* A description followed by fields of a later version. */
+/* A description followed by more fields than any version of the host has. */
 typedef struct later_op {
     passdock_op_desc desc;
-    uint64_t more;
+    char more[1024];
 } later_op;
 typedef struct later_attr {
     passdock_attr_desc desc;
-    uint64_t more;
+    char more[1024];
 } later_attr;
 
 static void check_sizes(const suite *s, passdock_function_ref f) {
@@ -191,10 +191,10 @@ static void check_sizes(const suite *s, passdock_function_ref f) {
     init.struct_size = 0;
     CHECK(411, api->create_op(f.handle, &init, &at, &out) == PASSDOCK_STATUS_INVALID);
     init.struct_size = sizeof later;
+    memset(&later, 0, sizeof later);
     later.desc = init;
-    later.more = 0;
     CHECK(412, api->create_op(f.handle, &later.desc, &at, &out) == PASSDOCK_OK);
-    later.more = 1;
+    later.more[sizeof later.more - 1] = 1;
     CHECK(412, api->create_op(f.handle, &later.desc, &at, &out) == PASSDOCK_STATUS_UNSUPPORTED);
     /* Without the fields from `attrs` on. What follows isn't read. */
     init.struct_size = (uint32_t)((char *)&init.attrs - (char *)&init);
@@ -210,12 +210,12 @@ static void check_sizes(const suite *s, passdock_function_ref f) {
     attr.kind = PASSDOCK_ATTR_INT;
     attr.name = symbol(s, "a");
     attr.bits = 1;
+    memset(list, 0, sizeof list);
     list[0].desc = list[1].desc = attr;
     list[1].desc.name = symbol(s, "b");
-    list[0].more = list[1].more = 0;
     CHECK(417, api->create_op(f.handle, &init, &at, &out) == PASSDOCK_OK);
     CHECK(417, op_of(f, out) != NULL && op_of(f, out)->attrs.len == 2);
-    list[1].more = 1;
+    list[1].more[sizeof list[1].more - 1] = 1;
     CHECK(417, api->create_op(f.handle, &init, &at, &out) == PASSDOCK_STATUS_UNSUPPORTED);
 }
 
