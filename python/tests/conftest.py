@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
 pytest.register_assert_rewrite("support")
+
+# Tests compare standard error, without the backtraces of panics.
+os.environ.pop("RUST_BACKTRACE", None)
 
 from passdock import PassContext, _passdock
 

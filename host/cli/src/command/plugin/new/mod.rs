@@ -125,29 +125,21 @@ fn files(name: &str, language: Language) -> Result<Files, PassError> {
     let library = format!("{DLL_PREFIX}{plugin}{DLL_SUFFIX}");
     let either = |cpp, c| if language == Language::Cpp { cpp } else { c };
     let source = format!("{plugin}.{}", either("cpp", "c"));
-    let [debug_dir, release_dir, build, versioned, version] = match language {
+    let [debug_dir, release_dir, build, manifest] = match language {
         Language::Rust => [
             "target/debug",
             "target/release",
             r#"["cargo", "build", "--release", "--target-dir", "target"]"#,
             "Cargo.toml",
-            r#"^version = "(?P<version>[^"]+)"$"#,
         ],
-        Language::C | Language::Cpp => [
-            "build",
-            "build",
-            r#"["make"]"#,
-            "src/@source@",
-            r#"\("@plugin@", "(?P<version>[^"]+)""#,
-        ],
+        Language::C | Language::Cpp => ["build", "build", r#"["make"]"#, "src/plugin.toml"],
     };
     // Values may contain the names below them.
     let values = [
         ("@debug_dir@", debug_dir),
         ("@release_dir@", release_dir),
         ("@build@", build),
-        ("@versioned@", versioned),
-        ("@version_pattern@", version),
+        ("@manifest@", manifest),
         ("@crate@", name),
         ("@plugin@", &plugin),
         ("@pass@", &format!("{plugin}.transform.FuseDoubleRelu")),
