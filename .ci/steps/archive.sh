@@ -57,7 +57,7 @@ cc -fsyntax-only -x c++ "$root/include/passdock.hpp"
 tar -C "$(fresh acme/vendor/passdock)" --strip-components 1 -xf "$place/$headers.tar.gz"
 make -C acme PASSDOCK="$command" test
 PKG_CONFIG_PATH=acme/vendor/passdock/share/pkgconfig pkg-config --cflags passdock |
-  xargs cc -shared -fPIC acme/src/acme.c -o acme.so
+  xargs cc -shared -fPIC -I acme/src acme/src/acme.c -o acme.so
 "$command" inspect acme.so
 
 # Links in documents lead to files in the archive.
