@@ -87,33 +87,50 @@ pub(super) fn samples(models: &[PathBuf]) -> Result<Vec<Sample>, PassError> {
     Ok(samples)
 }
 
-/// Returns a module with enough functions of each kind, and enough ops, for passes to run on several threads.
+/// Returns a module with enough graph functions and ops for a pass to run on several threads.
 ///
 /// # Errors
 /// If the generated IR text is invalid, which is a bug.
-pub(super) fn many() -> Result<Sample, PassError> {
+pub(super) fn many_graph_functions() -> Result<Sample, PassError> {
     let (mut ops, mut last) = (String::new(), "x".to_owned());
-    for (at, op) in OPS.iter().cycle().take(100).enumerate() {
+    for (at, op) in OPS.iter().cycle().take(OPS_OF_FUNCTION).enumerate() {
         let other = if BINARY.contains(op) { ", %z" } else { "" };
         ops += &format!("    %v{at} = onnx.{op}(%{last}{other}) : f32[2]\n");
         last = format!("v{at}");
     }
-    let loads = (0..40).map(|at| format!("      %v{at} = tir.load(%a, %i) : f32\n"));
-    let loads: String = loads.collect();
-    let functions = (0..64).map(|number| {
+    many(|number| {
         format!(
             "  fn @f{number}(%x: f32[2], %z: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {{\n{ops}    return %{last}\n  \
-                }}\n  \
-             prim @p{number}(%a: buffer<f32[16]>, %b: buffer<f32[16]>) {{\n    for %i in 0..4 unroll {{\n{loads}      \
+                }}\n"
+        )
+    })
+}
+
+/// Returns a module with enough prim functions and ops for a pass to run on several threads.
+///
+/// # Errors
+/// If the generated IR text is invalid, which is a bug.
+pub(super) fn many_prim_functions() -> Result<Sample, PassError> {
+    let loads = (0..OPS_OF_FUNCTION).map(|at| format!("      %v{at} = tir.load(%a, %i) : f32\n"));
+    let loads: String = loads.collect();
+    many(|number| {
+        format!(
+            "  prim @p{number}(%a: buffer<f32[16]>, %b: buffer<f32[16]>) {{\n    for %i in 0..4 unroll {{\n{loads}      \
              tir.store(%v0, %b, %i)\n    }}\n  }}\n"
         )
-    });
-    let functions: String = functions.collect();
-    Sample::from_text(
-        "64 functions of each kind",
-        &format!("module {{\n{functions}}}"),
-    )
+    })
 }
+
+fn many(function: impl Fn(usize) -> String) -> Result<Sample, PassError> {
+    let functions: String = (0..FUNCTIONS).map(function).collect();
+    let text = format!("module {{\n{functions}}}");
+    Sample::from_text("a module with many functions", &text)
+}
+
+const FUNCTIONS: usize = 64;
+
+/// The host runs a pass on several threads if the functions have 4096 ops.
+const OPS_OF_FUNCTION: usize = 66;
 
 /// Ops that passes simplify when they are adjacent.
 const OPS: [&str; 8] = [
@@ -131,7 +148,9 @@ mod tests {
     #[test]
     fn corpus_samples_are_valid() {
         let mut samples = samples(&[]).expect("a corpus");
-        samples.push(many().expect("a module"));
+        samples.extend(
+            [many_graph_functions(), many_prim_functions()].map(|many| many.expect("a module")),
+        );
         for sample in samples {
             let (one, other) = (sample.fresh(), sample.fresh());
             let mut pairs = one.functions().zip(other.functions());

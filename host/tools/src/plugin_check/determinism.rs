@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use passdock_core::{ManifestPass, toml};
+use passdock_core::{ManifestPass, PassKind, toml};
 use passdock_ir::text;
 
 use super::corpus::{self, Sample};
@@ -20,8 +20,10 @@ pub(super) fn determinism(subject: &Subject<'_>) -> CheckResult {
     if subject.passes().is_empty() && seeds.is_none() {
         return CheckResult::skipped("the plugin has no passes to run");
     }
-    let many = match seeds.is_none().then(corpus::many).transpose() {
-        Ok(sample) => sample,
+    let many = corpus::many_graph_functions()
+        .and_then(|graph| Ok((graph, corpus::many_prim_functions()?)));
+    let (graph, prim) = match many {
+        Ok(many) => many,
         Err(error) => return CheckResult::skipped(error.to_string()),
     };
     let (mut findings, mut outputs) = (Vec::new(), BTreeMap::new());
@@ -29,7 +31,12 @@ pub(super) fn determinism(subject: &Subject<'_>) -> CheckResult {
         let mut deterministic = Vec::new();
         let repeated = subject.samples.iter().map(|sample| (sample, [1; 3]));
         let is_parallel = pass.declaration.thread_safe;
-        let parallel = many.iter().filter(|_| is_parallel);
+        let parallel = match pass.kind {
+            _ if !is_parallel || seeds.is_some() => None,
+            PassKind::Function => Some(&graph),
+            PassKind::PrimFunction => Some(&prim),
+            PassKind::Module => None,
+        };
         let parallel = parallel.map(|many| (many, [1, JOBS, JOBS]));
         for (sample, jobs) in repeated.chain(parallel) {
             let [first, others @ ..] = jobs.map(|jobs| output(subject, pass, sample, jobs));
