@@ -36,8 +36,8 @@ arm_cargo build --package passdock-cli --package passdock-onnx-ops --package pas
 work=$(fresh "$place/work")
 mkdir "$work/plugins"
 cp "$place/build/$target/debug/libhello_pass.so" "$work/plugins"
-$gcc -std=c11 -O2 -shared -fPIC -I $include examples/c-op/c_op.c -o "$work/plugins/libc_op.so"
-${gcc/gcc/g++} -std=c++17 -O2 -shared -fPIC -I $include examples/cpp-pass/cpp_pass.cpp -o "$work/plugins/libcpp_pass.so"
+$gcc -std=c11 -O2 -shared -fPIC -I $include -I examples/c-op examples/c-op/c_op.c -o "$work/plugins/libc_op.so"
+${gcc/gcc/g++} -std=c++17 -O2 -shared -fPIC -I $include -I examples/cpp-pass examples/cpp-pass/cpp_pass.cpp -o "$work/plugins/libcpp_pass.so"
 # Qemu runs one process: the kernel can't start a program of another processor from it.
 on_arm() { qemu-aarch64 -L /usr/aarch64-linux-gnu "$place/build/$target/debug/passdock" "$@" --in-process; }
 model=examples/models/digits.onnx

@@ -5,22 +5,23 @@
 #include "../../passdock.h"
 
 /* Whether exceptions are on (the second name is MSVC's), their effect in the manifest, and how an error is
- * thrown, given the arguments of its constructor. Plugins with and without exceptions may be in one process, so
- * their inline functions must have different names, like those of different versions of the ABI. */
+ * thrown, given the arguments of its constructor. */
 #undef PASSDOCK_PANIC
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
 #define PASSDOCK_CPP_EXCEPTIONS 1
 #define PASSDOCK_PANIC "unwind"
-#define PASSDOCK_CPP_VERSION v1_0
+#define PASSDOCK_CPP_VERSION PASSDOCK_CPP_NAME(PASSDOCK_ABI_MINOR, PASSDOCK_TARGET_MINOR, )
 #define PASSDOCK_CPP_THROW(...) throw ::passdock::error(__VA_ARGS__)
 #else
 #define PASSDOCK_CPP_EXCEPTIONS 0
 #define PASSDOCK_PANIC "abort"
-#define PASSDOCK_CPP_VERSION v1_0_abort
+#define PASSDOCK_CPP_VERSION PASSDOCK_CPP_NAME(PASSDOCK_ABI_MINOR, PASSDOCK_TARGET_MINOR, _abort)
 #define PASSDOCK_CPP_THROW(...) ::passdock::detail::die(::passdock::error(__VA_ARGS__))
 #endif
-static_assert(PASSDOCK_ABI_MAJOR == 1 && PASSDOCK_ABI_MINOR == 0,
-              "PASSDOCK_CPP_VERSION contains the ABI version: rename it");
+/* Plugins with other versions of the ABI, and with and without exceptions, may be in one process, so their inline
+ * functions must have different names. */
+#define PASSDOCK_CPP_NAME(minor, target, panic) PASSDOCK_CPP_EXPANDED_NAME(minor, target, panic)
+#define PASSDOCK_CPP_EXPANDED_NAME(minor, target, panic) v1_##minor##_##target##panic
 
 /* Defines the entry function. The body after the macro fills the table, a passdock::plugin_table & with the given
  * name. The host reports an exception in it as the reason why the plugin can't be loaded.
