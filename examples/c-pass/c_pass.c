@@ -119,7 +119,6 @@ PASSDOCK_MANIFEST("plugin.toml");
 
 static const passdock_pass_entry passes[] = {
     {.name = PASSDOCK_STR("c.transform.FuseDoubleRelu"),
-     .kind = PASSDOCK_PASS_FUNCTION,
      .run_function = fuse_double_relu},
 };
 

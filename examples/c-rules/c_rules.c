@@ -29,7 +29,6 @@ PASSDOCK_MANIFEST("plugin.toml");
 
 static const passdock_pass_entry passes[] = {
     {.name = PASSDOCK_STR("crules.transform.Simplify"),
-     .kind = PASSDOCK_PASS_FUNCTION,
      .run_function = simplify},
 };
 

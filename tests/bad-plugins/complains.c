@@ -75,10 +75,8 @@ const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
 
     (void)attach;
     passes[0].name = passdock_text(warn_name);
-    passes[0].kind = PASSDOCK_PASS_FUNCTION;
     passes[0].run_function = warn;
     passes[1].name = passdock_text(give_up_name);
-    passes[1].kind = PASSDOCK_PASS_FUNCTION;
     passes[1].run_function = give_up;
     plugin.struct_size = sizeof plugin;
     plugin.pass_count = 2;

@@ -467,8 +467,6 @@ static void spoil_table(void) {
     if (is("an endless name")) pass.name.len = (size_t)-1;
     if (is("a name that isn't UTF-8")) pass.name = passdock_text("c.\xff");
     if (is("another name")) pass.name = passdock_text("c.transform.Lives");
-    if (is("another kind")) pass.kind = PASSDOCK_PASS_MODULE;
-    if (is("a kind that isn't")) pass.kind = 77;
     if (is("no function")) pass.run_function = NULL;
     if (is("no op")) plugin.op_count = 0;
     if (is("another op")) op.name = passdock_text("crash.Another");
@@ -491,12 +489,12 @@ const passdock_plugin *passdock_plugin_v1(const passdock_host *host, passdock_at
     if (is("table that isn't aligned")) return (const void *)((const char *)&plugin + 1);
     at("load");
     pass.name = passdock_text("c.transform.Crash");
-    pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = work;
     op.name = passdock_text("crash.Op");
     op.since = 1;
     op.min_operands = 1;
     op.max_operands = 1;
+    op.max_results = 1;
     op.infer = infer;
     if (is_at("evaluate")) op.evaluate = evaluate, op.traits = PASSDOCK_TRAIT_PURE;
     if (is_at("decompose")) op.decompose = decompose;

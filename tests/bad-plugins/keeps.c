@@ -184,8 +184,8 @@ static passdock_status before(const passdock_host *host, void *instance, passdoc
 }
 
 static const passdock_pass_entry passes[] = {
-    {.name = PASSDOCK_STR("keeps.transform.Pass"), .kind = PASSDOCK_PASS_FUNCTION, .run_function = work},
-    {.name = PASSDOCK_STR("keeps.transform.Module"), .kind = PASSDOCK_PASS_MODULE, .run_module = work_on_module},
+    {.name = PASSDOCK_STR("keeps.transform.Pass"), .run_function = work},
+    {.name = PASSDOCK_STR("keeps.transform.Module"), .run_module = work_on_module},
 };
 static const passdock_op_entry ops[] = {
     {.name = PASSDOCK_STR("keeps.Op"), .since = 1, .max_operands = 3, .min_results = 1, .max_results = 1, .infer = infer},

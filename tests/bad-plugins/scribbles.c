@@ -64,7 +64,7 @@ static passdock_status infer(const passdock_host *host, void *state, passdock_op
 }
 
 static const passdock_op_entry ops[] = {
-    {.name = PASSDOCK_STR("c.Scribble"), .since = 1, .max_operands = 1, .infer = infer},
+    {.name = PASSDOCK_STR("c.Scribble"), .since = 1, .max_operands = 1, .max_results = 1, .infer = infer},
 };
 
 PASSDOCK_MANIFEST_TEXT("name = 'scribbles'\nversion = '0.1.0'\n[[op]]\nname = 'c.Scribble'\n");
@@ -81,7 +81,6 @@ const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
 
     (void)attach;
     pass.name = passdock_text("c.transform.Scribble");
-    pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = scribble;
     plugin.struct_size = sizeof plugin;
     plugin.pass_stride = sizeof pass;

@@ -76,7 +76,6 @@ const passdock_plugin *passdock_plugin_v1(const passdock_host *host,
     attached = 1;
     pass.name = FAULT == OTHER_NAME ? passdock_text("c.transform.Sound")
                                     : passdock_text("c.transform.Unsound");
-    pass.kind = PASSDOCK_PASS_FUNCTION;
     pass.run_function = work;
     plugin.struct_size = sizeof plugin;
     plugin.pass_count = 1;

@@ -105,7 +105,7 @@ PASSDOCK_MANIFEST_TEXT("name = 'c'\nversion = '1.0.0'\n"
                        "[[pass]]\nname = 'c.transform.Outline'\nkind = 'module'\n");
 
 static const passdock_pass_entry passes[] = {
-    {.name = PASSDOCK_STR("c.transform.Outline"), .kind = PASSDOCK_PASS_MODULE, .run_module = pass},
+    {.name = PASSDOCK_STR("c.transform.Outline"), .run_module = pass},
 };
 static const passdock_plugin plugin = {.struct_size = sizeof plugin,
                                        .passes = passes,

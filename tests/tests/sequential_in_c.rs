@@ -103,8 +103,8 @@ static passdock_status runs(const passdock_host *host, void *state, passdock_con
 PASSDOCK_MANIFEST("says.toml");
 
 static const passdock_pass_entry passes[] = {
-    {.name = PASSDOCK_STR("c.transform.Says"), .kind = PASSDOCK_PASS_MODULE, .run_module = says},
-    {.name = PASSDOCK_STR("c.transform.Runs"), .kind = PASSDOCK_PASS_MODULE, .run_module = runs},
+    {.name = PASSDOCK_STR("c.transform.Says"), .run_module = says},
+    {.name = PASSDOCK_STR("c.transform.Runs"), .run_module = runs},
 };
 static const passdock_plugin plugin = {.struct_size = sizeof plugin,
                                        .passes = passes,

@@ -6,8 +6,8 @@ use std::ptr::null_mut;
 
 use passdock_abi as abi;
 use passdock_abi::{
-    Attach, DType, Dim, FunctionRef, Host, ModuleRef, OpCall, OpEntry, OpId, PassEntry, PassKind,
-    Plugin, Status, Str, TypeDesc, TypeKind,
+    Attach, DType, Dim, FunctionRef, Host, ModuleRef, OpCall, OpEntry, OpId, PassEntry, Plugin,
+    Status, Str, TypeDesc, TypeKind,
 };
 use passdock_core::boundary::host;
 use passdock_plugin_api::StaticPlugin;
@@ -36,10 +36,9 @@ static TABLE: Plugin = Plugin {
     ..Plugin::EMPTY
 };
 
-const fn pass(name: &'static str, kind: PassKind) -> PassEntry {
+const fn pass(name: &'static str) -> PassEntry {
     PassEntry {
         name: Str::new(name),
-        kind,
         run_function: Some(on_function),
         run_module: Some(on_module),
         ..PassEntry::EMPTY
@@ -47,10 +46,10 @@ const fn pass(name: &'static str, kind: PassKind) -> PassEntry {
 }
 
 static PASSES: [PassEntry; 4] = [
-    pass("f.transform.Function", PassKind::FUNCTION),
-    pass("f.transform.Prim", PassKind::PRIM_FUNCTION),
-    pass("f.transform.Module", PassKind::MODULE),
-    pass("f.transform.KeepsInterface", PassKind::MODULE),
+    pass("f.transform.Function"),
+    pass("f.transform.Prim"),
+    pass("f.transform.Module"),
+    pass("f.transform.KeepsInterface"),
 ];
 
 const fn op(name: &'static str, max_operands: u32, traits: u64) -> OpEntry {
@@ -58,6 +57,7 @@ const fn op(name: &'static str, max_operands: u32, traits: u64) -> OpEntry {
         name: Str::new(name),
         since: 1,
         max_operands,
+        max_results: u32::MAX,
         traits,
         infer: Some(define),
         evaluate: Some(define),

@@ -119,12 +119,12 @@ static passdock_status fail(const passdock_host *host, void *state, passdock_con
 static passdock_status statuses[] = {PASSDOCK_STATUS_FAILED, PASSDOCK_STATUS_CONFIG, PASSDOCK_STATUS_PANICKED,
                                      PASSDOCK_OK, 77};
 
-#define PASS(pass_name, pass_kind, function, pass_state) \
-    {.name = PASSDOCK_STR("conformance.transform." pass_name), .kind = pass_kind, .state = pass_state, function}
+#define PASS(pass_name, function, pass_state) \
+    {.name = PASSDOCK_STR("conformance.transform." pass_name), .state = pass_state, function}
 #define FUNCTION_PASS(pass_name, function, pass_state) \
-    PASS(pass_name, PASSDOCK_PASS_FUNCTION, .run_function = function, pass_state)
+    PASS(pass_name, .run_function = function, pass_state)
 static const passdock_pass_entry passes[] = {
-    PASS("All", PASSDOCK_PASS_MODULE, .run_module = run_all, &state_of_module),
+    PASS("All", .run_module = run_all, &state_of_module),
     FUNCTION_PASS("Function", run_function, &state_of_functions),
     FUNCTION_PASS("Skipped", run_skipped, NULL),
     FUNCTION_PASS("Fail", fail, &statuses[0]),

@@ -42,9 +42,9 @@ impl Status {
     /// An id is unknown, or its entity was erased. Any function that takes an id may return it. It is a bug in the
     /// plugin: don't use the id again.
     pub const STALE: Status = Status(1);
-    /// The host rejects the request because of the state of the IR: an edit would make it invalid, or an op is
-    /// invalid. A pass skips the request, or makes another one. A function of an op definition returns it after
-    /// `reject`.
+    /// The host rejects the request: an edit would make the IR invalid, an op is invalid, or IR text or rules aren't
+    /// valid in the host's language. A pass skips the request, or makes another one. A function of an op definition
+    /// returns it after `reject`.
     pub const REJECTED: Status = Status(2);
     /// An argument is malformed: a null pointer, a handle of another thread, a string that isn't UTF-8, a length over
     /// the limit. Any function may return it. It is a bug in the plugin.
@@ -2466,15 +2466,11 @@ pub type RunModulePass = unsafe extern "C" fn(
 pub struct PassEntry {
     /// The pass's registered name, as in the manifest.
     pub name: Str,
-    /// The pass's kind.
-    pub kind: PassKind,
-    /// reserved: 0.
-    pub reserved: u32,
     /// The plugin's data, passed to `run_function` or `run_module`. May be null.
     pub state: *mut c_void,
-    /// Runs a function or prim-function pass on one function; null for a module pass. `module` is the read-only
-    /// module before the pass. It may be null if the host has none. Returns OK; or FAILED, CONFIG or PANICKED after a
-    /// call of `emit` with the reason: the host then discards the edits of the pass.
+    /// Runs a pass of the kind `function` or `prim_function` on one function; null for a module pass. `module` is the
+    /// read-only module before the pass. It may be null if the host has none. Returns OK; or FAILED, CONFIG or
+    /// PANICKED after a call of `emit` with the reason: the host then discards the edits of the pass.
     pub run_function: Option<RunFunctionPass>,
     /// Runs a module pass; null for other passes. `module` is the module to edit. The statuses are those of
     /// `run_function`.

@@ -48,7 +48,6 @@ fn pass_entries(passes: &'static [PassSpec]) -> &'static [abi::PassEntry] {
         };
         abi::PassEntry {
             name: abi::Str::new(pass.name),
-            kind: pass.run.kind(),
             state,
             run_function,
             run_module,

@@ -64,16 +64,6 @@ pub enum PassFunction {
     module(ModulePass),
 }
 
-impl PassFunction {
-    pub(crate) fn kind(self) -> abi::PassKind {
-        match self {
-            PassFunction::function(_) => abi::PassKind::FUNCTION,
-            PassFunction::prim_function(_) => abi::PassKind::PRIM_FUNCTION,
-            PassFunction::module(_) => abi::PassKind::MODULE,
-        }
-    }
-}
-
 /// Implements methods that set fields, for the keys of `plugin!`: the compiler then suggests the nearest key.
 macro_rules! setters {
     ($spec:ident { $($field:ident: $ty:ty),* $(,)? }) => {

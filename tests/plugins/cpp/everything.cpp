@@ -361,7 +361,7 @@ PASSDOCK_MANIFEST("everything.toml");
 PASSDOCK_PLUGIN(plugin) {
     plugin.function_pass("everything.transform.Function", function_pass);
     plugin.function_pass("everything.transform.Nothing", nothing);
-    plugin.function_pass("everything.transform.Prim", nothing, PASSDOCK_PASS_PRIM_FUNCTION);
+    plugin.function_pass("everything.transform.Prim", nothing);
     plugin.module_pass("everything.transform.Module", module_pass);
     plugin.op("acme.ScaledAdd", 1, passdock::op_definition()
         .operands(2, 2)

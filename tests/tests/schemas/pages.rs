@@ -173,7 +173,7 @@ static passdock_status run(const passdock_host *host, void *state, passdock_cont
     return PASSDOCK_OK;
 }}
 static const passdock_pass_entry passes[] = {{
-    {{.name = PASSDOCK_STR("{pass}"), .kind = PASSDOCK_PASS_FUNCTION, .run_function = run}},
+    {{.name = PASSDOCK_STR("{pass}"), .run_function = run}},
 }};
 static const passdock_plugin plugin = {{.struct_size = sizeof plugin,
                                        .passes = passes,

@@ -55,7 +55,7 @@ fn read(text: &str, ops: &OpDefs) -> Result<Arc<sdk::Rules>, EditFailure> {
             None => String::new(),
             Some(help) => format!("; {help}"),
         };
-        EditFailure::invalid(format!("line {line} of the rules: {}{help}", error.message))
+        EditFailure::rejected(format!("line {line} of the rules: {}{help}", error.message))
     };
     let rules = sdk::Rules::parse(text).map_err(to_failure)?;
     rules::check(&rules, ops).map_err(to_failure)?;

@@ -25,7 +25,7 @@ pub use table::HostTable;
 
 use crate::error::{Origin, PluginError, PluginErrorKind as Kind, Ver};
 use crate::file::{self, Identity};
-use crate::manifest::{Manifest, ManifestPass};
+use crate::manifest::{Manifest, ManifestPass, PassKind};
 use crate::names;
 use requirements::FindPlugin;
 use table::Table;
@@ -328,10 +328,6 @@ impl LoadedPlugin {
             mut instruments,
         } = table;
         passes.retain(|(name, _)| !manifest.skips("pass", name));
-        if passes.iter().any(|(_, entry)| entry.reserved != 0) {
-            let why = "`reserved` in the entry of a pass must be 0";
-            return Err(Kind::Table(why.to_owned()));
-        }
         instruments.retain(|(name, _)| !manifest.skips("instrument", name));
         // Several versions of an operator may share a name, so skipped ones are identified by their position, too.
         let mut specs = manifest.ops.iter().peekable();
@@ -420,17 +416,17 @@ fn loaded_instruments(
 
 fn check_pass(spec: &ManifestPass, entry: &abi::PassEntry) -> Result<(), Kind> {
     let name = spec.name();
-    if entry.kind != spec.kind.abi() {
-        let text = format!("pass `{name}` has another kind in the table");
-        return Err(Kind::TableMismatch(text));
-    }
-    let callable = match entry.kind {
-        abi::PassKind::MODULE => entry.run_module.is_some(),
-        _ => entry.run_function.is_some(),
+    let (is_callable, function) = match spec.kind {
+        PassKind::Module => (entry.run_module.is_some(), "run_module"),
+        PassKind::Function | PassKind::PrimFunction => {
+            (entry.run_function.is_some(), "run_function")
+        }
     };
-    match callable {
+    match is_callable {
         true => Ok(()),
-        false => Err(Kind::Table(format!("pass `{name}` has no function to run"))),
+        false => Err(Kind::TableMismatch(format!(
+            "pass `{name}` has no `{function}`"
+        ))),
     }
 }
 

@@ -167,7 +167,7 @@ impl OpInfo {
             min_operands: entry.min_operands,
             max_operands: limited(entry.max_operands),
             min_results: entry.min_results,
-            max_results: limited(entry.max_results).filter(|&most| most != 0),
+            max_results: limited(entry.max_results),
             traits: traits.map(|(_, name)| *name).collect(),
             type_inference: entry.infer.is_some(),
             evaluation: entry.evaluate.is_some(),

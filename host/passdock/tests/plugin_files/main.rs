@@ -22,7 +22,7 @@ const C: &str = r#"
 #include <stddef.h>
 #include <stdint.h>
 typedef struct { const char *ptr; size_t len; } Str;
-typedef struct { Str name; uint32_t kind, reserved; void *state; void *fn, *module; } Pass;
+typedef struct { Str name; void *state; void *fn, *module; } Pass;
 typedef struct {
     uint32_t struct_size, reserved;
     const void *passes;
@@ -50,7 +50,7 @@ struct Parts {
 fn parts(pass: &str) -> Parts {
     Parts {
         manifest: manifest("1.0", pass),
-        passes: "{ NAME(PASS), 1, 0, 0, run, 0 }",
+        passes: "{ NAME(PASS), 0, run, 0 }",
         table: "{ sizeof(Plugin), 0, passes, 1, sizeof(Pass), 0, 0, 0 }",
         entry: "return &plugin;",
         more: format!("#define PASS \"{pass}\"\n"),
@@ -191,20 +191,16 @@ fn malformed_tables_are_rejected_with_a_reason() {
             p.passes = "{ { 0, 3 }, 1, 0, 0, run, 0 }"
         }),
         ("a name that isn't UTF-8", |p| {
-            p.passes = "{ NAME(\"\\xff\\xfe\"), 1, 0, 0, run, 0 }"
+            p.passes = "{ NAME(\"\\xff\\xfe\"), 0, run, 0 }"
         }),
         ("a pass that differs from the manifest", |p| {
-            p.passes = "{ NAME(\"c.transform.Two\"), 1, 0, 0, run, 0 }"
-        }),
-        ("a pass of another kind", |p| {
-            p.passes = "{ NAME(PASS), 3, 0, 0, run, 0 }"
+            p.passes = "{ NAME(\"c.transform.Two\"), 0, run, 0 }"
         }),
         ("a pass without a function", |p| {
-            p.passes = "{ NAME(PASS), 1, 0, 0, 0, run }"
+            p.passes = "{ NAME(PASS), 0, 0, run }"
         }),
         ("a pass that the manifest lacks", |p| {
-            p.passes =
-                "{ NAME(PASS), 1, 0, 0, run, 0 }, { NAME(\"c.transform.More\"), 1, 0, 0, run, 0 }";
+            p.passes = "{ NAME(PASS), 0, run, 0 }, { NAME(\"c.transform.More\"), 0, run, 0 }";
             p.table = "{ sizeof(Plugin), 0, passes, 2, sizeof(Pass), 0, 0, 0 }";
         }),
         ("an op without a name", |p| {
@@ -231,8 +227,8 @@ fn longer_records_of_newer_minor_are_read() {
         .replace("abi = \"1.9\"", "abi = \"1.9\"\nmin_host = \"1.0\"");
     parts.more += "typedef struct { Pass known; uint64_t newer[5]; } Longer;\n\
         static const Longer longer[] = {\n\
-        { { NAME(\"c.transform.One\"), 1, 0, 0, run, 0 }, { 1, 2, 3, 4, 5 } },\n\
-        { { NAME(\"c.transform.Two\"), 1, 0, 0, run, 0 }, { 1, 2, 3, 4, 5 } } };\n";
+        { { NAME(\"c.transform.One\"), 0, run, 0 }, { 1, 2, 3, 4, 5 } },\n\
+        { { NAME(\"c.transform.Two\"), 0, run, 0 }, { 1, 2, 3, 4, 5 } } };\n";
     parts.table = "{ sizeof(Plugin), 0, longer, 2, sizeof(Longer), 0, 0, 0 }";
     check_load(
         &parts,
@@ -247,8 +243,7 @@ fn longer_records_of_newer_minor_are_read() {
 fn pass_of_unknown_kind_is_skipped() {
     let mut parts = parts("c.transform.One");
     parts.manifest += "[[pass]]\nname = \"c.transform.Shade\"\nkind = \"shader\"\n";
-    parts.passes =
-        "{ NAME(\"c.transform.Shade\"), 9, 0, 0, run, 0 }, { NAME(PASS), 1, 0, 0, run, 0 }";
+    parts.passes = "{ NAME(\"c.transform.Shade\"), 0, run, 0 }, { NAME(PASS), 0, run, 0 }";
     parts.table = "{ sizeof(Plugin), 0, passes, 2, sizeof(Pass), 0, 0, 0 }";
     check_load(
         &parts,
@@ -312,7 +307,7 @@ fn instruments_of_table_match_the_manifest() {
             (void)h; (void)s; (void)c; *o = 0; return 0; }\n";
         parts.more += &format!(
             "static const Instrument all[] = {{ {instruments} }};\n\
-             static const Pass one[] = {{ {{ NAME(PASS), 1, 0, 0, run, 0 }} }};\n\
+             static const Pass one[] = {{ {{ NAME(PASS), 0, run, 0 }} }};\n\
              static const Newer newer = {{ {{ {size}, 0, one, 1, sizeof(Pass), 0, 0, 0 }}, all, 1, {stride} }};\n"
         );
         parts.entry = "(void)plugin; (void)create; return &newer;";

@@ -12,15 +12,13 @@ extern "C" {
 
 /* A pass. Its metadata is in the manifest, under the same name. */
 typedef struct passdock_pass_entry {
-    passdock_str name;       /* the pass's registered name, as in the manifest */
-    passdock_pass_kind kind; /* the pass's kind */
-    uint32_t reserved;
+    passdock_str name; /* the pass's registered name, as in the manifest */
     /* The plugin's data, passed to `run_function` or `run_module`. May be null. */
     void *state;
-    /* Runs a function or prim-function pass on one function; null for a module pass. `module` is
-     * the read-only module before the pass. It may be null if the host has none. Returns OK; or
-     * FAILED, CONFIG or PANICKED after a call of `emit` with the reason: the host then discards
-     * the edits of the pass. */
+    /* Runs a pass of the kind `function` or `prim_function` on one function; null for a module
+     * pass. `module` is the read-only module before the pass. It may be null if the host has
+     * none. Returns OK; or FAILED, CONFIG or PANICKED after a call of `emit` with the reason:
+     * the host then discards the edits of the pass. */
     passdock_status (*run_function)(const passdock_host *host, void *state,
                                     passdock_context *context,
                                     const passdock_function_ref *function,

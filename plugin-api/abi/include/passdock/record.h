@@ -61,9 +61,9 @@ typedef uint32_t passdock_status;
 /* An id is unknown, or its entity was erased. Any function that takes an id may return it. It is
  * a bug in the plugin: don't use the id again. */
 #define PASSDOCK_STATUS_STALE 1u
-/* The host rejects the request because of the state of the IR: an edit would make it invalid, or
- * an op is invalid. A pass skips the request, or makes another one. A function of an op
- * definition returns it after `reject`. */
+/* The host rejects the request: an edit would make the IR invalid, an op is invalid, or IR text
+ * or rules aren't valid in the host's language. A pass skips the request, or makes another one.
+ * A function of an op definition returns it after `reject`. */
 #define PASSDOCK_STATUS_REJECTED 2u
 /* An argument is malformed: a null pointer, a handle of another thread, a string that isn't
  * UTF-8, a length over the limit. Any function may return it. It is a bug in the plugin. */

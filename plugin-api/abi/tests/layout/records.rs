@@ -528,8 +528,6 @@ report,
 }
 PassEntry "passdock_pass_entry" {
 name,
-kind,
-reserved,
 state,
 run_function,
 run_module,

@@ -332,16 +332,6 @@ pub(super) const TABLE: &[Fault] = &[
         "another name",
         "has a pass that the manifest lacks",
     ),
-    fatal(
-        "table",
-        "another kind",
-        "has a pass of another kind than in the manifest",
-    ),
-    fatal(
-        "table",
-        "a kind that isn't",
-        "has a pass of an undefined kind",
-    ),
     fatal("table", "no function", "has a pass without a function"),
     fatal("table", "no op", "lacks an op of the manifest"),
     fatal("table", "another op", "has another op than the manifest"),

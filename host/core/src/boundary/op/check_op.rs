@@ -29,10 +29,6 @@ impl OpQueries<'_> {
 }
 
 fn check_counts(f: &Function, op: OpId, definition: &OpEntry, problems: &mut Vec<String>) {
-    let max_results = match definition.max_results {
-        0 => u32::MAX,
-        most => most,
-    };
     let (operands, results) = (f.operands(op).len(), f.results(op).len());
     for (what, count, fewest, most) in [
         (
@@ -41,7 +37,12 @@ fn check_counts(f: &Function, op: OpId, definition: &OpEntry, problems: &mut Vec
             definition.min_operands,
             definition.max_operands,
         ),
-        ("result", results, definition.min_results, max_results),
+        (
+            "result",
+            results,
+            definition.min_results,
+            definition.max_results,
+        ),
     ] {
         if !(fewest as usize..=most as usize).contains(&count) {
             let (operator, allowed) = (f.text(f.op(op).name), count_range(what, fewest, most));

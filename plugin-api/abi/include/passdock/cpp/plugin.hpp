@@ -305,10 +305,9 @@ public:
      * arguments. It may return a passdock_status instead, and may take a third argument, `const
      * passdock::module_view *`: the module before the pass, or null. */
     template <class Pass>
-    void function_pass(std::string_view name, Pass pass, passdock_pass_kind kind = PASSDOCK_PASS_FUNCTION) {
+    void function_pass(std::string_view name, Pass pass) {
         passdock_pass_entry entry{};
         entry.name = str(name);
-        entry.kind = kind;
         entry.state = bind(std::move(pass));
         entry.run_function = detail::run_function<Pass>;
         passes_.push_back(entry);
@@ -318,7 +317,6 @@ public:
     void module_pass(std::string_view name, Pass pass) {
         passdock_pass_entry entry{};
         entry.name = str(name);
-        entry.kind = PASSDOCK_PASS_MODULE;
         entry.state = bind(std::move(pass));
         entry.run_module = detail::run_module<Pass>;
         passes_.push_back(entry);
