@@ -51,8 +51,8 @@ done
 erase=(tests/plugins/cpp/everything.ir --passes returns.transform.Erase)
 reason="is used by op8 (return); replace the uses first"
 prints "error[pass-failed]: " exits 1 "$passdock" run "${erase[@]}" --plugin "$work/returns/libreturns.so"
-for said in "$reason" 'SIGABRT, `abort` was called'; do
-  prints "$said" exits 1 "$passdock" run "${erase[@]}" --plugin "$work/aborts/libaborts.so"
+for message in "$reason" 'SIGABRT, `abort` was called'; do
+  prints "$message" exits 1 "$passdock" run "${erase[@]}" --plugin "$work/aborts/libaborts.so"
 done
 prints 'panics terminate the process' "$passdock" inspect "$work/aborts/libaborts.so"
 
