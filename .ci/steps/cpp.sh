@@ -56,7 +56,7 @@ for message in "$reason" 'SIGABRT, `abort` was called'; do
 done
 prints 'panics terminate the process' "$passdock" inspect "$work/aborts/libaborts.so"
 
-# The plugin with all functions, through the module. The macros are the only names that the module lacks.
+# The plugin that calls most functions, through the module. The macros are the only names that the module lacks.
 module=("$compiler" -std=c++20 -fPIC -DPASSDOCK_LOOPS= -I "$PWD/$include" "${warnings[@]}")
 if [[ $compiler != clang* ]]; then
   (cd "$work" && "${module[@]}" -fmodules-ts -x c++ -c "$OLDPWD/$include/passdock.cppm" -o passdock.o)
