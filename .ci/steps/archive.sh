@@ -7,29 +7,29 @@ need cc
 need pkg-config
 # Packs a directory, reproducibly: without owners and times.
 pack() { # DIRECTORY
-  tar -C "$place" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c "$1" | gzip -n $level >"$place/$1.new"
-  mv "$place/$1.new" "$place/$1.tar.gz"
+  tar -C "$directory" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c "$1" | gzip -n $level >"$directory/$1.new"
+  mv "$directory/$1.new" "$directory/$1.tar.gz"
 }
 
 name=passdock-$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)-$(rustc -vV | sed -n 's/^host: //p')
 if [ "${1:-}" = dist ]; then
-  build_to_give -- "${given[@]}"
-  place=$TARGET/distrib level=-9
-  mkdir -p "$place"
+  build_release -- "${packages[@]}"
+  directory=$TARGET/distrib level=-9
+  mkdir -p "$directory"
 else
-  given_built=$built
-  place=$(fresh "$TARGET/distrib/tests") level=-1
+  release_build=$built
+  directory=$(fresh "$TARGET/distrib/tests") level=-1
 fi
-lay_out "$given_built" "$(fresh "$place/$name")"
-cp .ci/archive.md "$place/$name/README.md"
+lay_out "$release_build" "$(fresh "$directory/$name")"
+cp .ci/archive.md "$directory/$name/README.md"
 pack "$name"
 headers=passdock-headers-$(PKG_CONFIG_PATH=${include%include}share/pkgconfig pkg-config --modversion passdock)
-lay_out_headers "$(fresh "$place/$headers")"
-cp LICENSE-APACHE LICENSE-MIT plugin-api/abi/README.md "$place/$headers"
+lay_out_headers "$(fresh "$directory/$headers")"
+cp LICENSE-APACHE LICENSE-MIT plugin-api/abi/README.md "$directory/$headers"
 pack "$headers"
 
-elsewhere=$(fresh "$place/else where")
-tar -C "$elsewhere" -xf "$place/$name.tar.gz"
+elsewhere=$(fresh "$directory/else where")
+tar -C "$elsewhere" -xf "$directory/$name.tar.gz"
 checkout=$PWD root=$elsewhere/$name
 cd "$elsewhere"
 unset PASSDOCK_PLUGIN_PATH PASSDOCK_CONFIG LD_LIBRARY_PATH
@@ -54,7 +54,7 @@ prints lib/passdock/plugins exits 3 alone/passdock run "$model" -o alone.onnx
 cc -fsyntax-only -x c++ "$root/include/passdock.hpp"
 # A plugin is built from the archive of headers alone.
 "$command" plugin new --c acme
-tar -C "$(fresh acme/vendor/passdock)" --strip-components 1 -xf "$place/$headers.tar.gz"
+tar -C "$(fresh acme/vendor/passdock)" --strip-components 1 -xf "$directory/$headers.tar.gz"
 make -C acme PASSDOCK="$command" test
 PKG_CONFIG_PATH=acme/vendor/passdock/share/pkgconfig pkg-config --cflags passdock |
   xargs cc -shared -fPIC -I acme/src acme/src/acme.c -o acme.so
@@ -72,5 +72,5 @@ done
 cd "$checkout"
 if [ "${1:-}" = dist ]; then
   names_no_path "$root/bin" "$root/lib"
-  is_small "$place/$name.tar.gz"
+  is_small "$directory/$name.tar.gz"
 fi

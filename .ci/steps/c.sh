@@ -65,19 +65,19 @@ prints_json '(d := r["diagnostics"][0])["severity"] == "warning" and d["code"] =
 prints_json 'len(r["diagnostics"]) == 2 and r["diagnostics"][0]["message"] == "cannot continue"' \
   exits 1 "${run[@]}" c.transform.GiveUp
 
-# The conformance suite for hosts. This host keeps all rules, in both ways in which it runs plugins, and so does the
+# The host suite. This host keeps all rules, in both ways in which it runs plugins, and so does the
 # older host that it emulates. A host with a defect breaks the rule about it.
-suite=plugin-api/abi/conformance
-"$compiler" -std=c11 "${warnings[@]}" $suite/main.c -o "$work/conformance"
+suite=plugin-api/abi/host-suite
+"$compiler" -std=c11 "${warnings[@]}" $suite/main.c -o "$work/host-suite"
 "$compiler" -std=c11 -DDEFECTS -shared -fPIC -fvisibility=hidden -pthread -I $include -I $suite "${warnings[@]}" $suite/*.c \
-  -o "$work/libconformance.so"
-conforms=("$work/conformance" "$work/report" "$passdock")
-plugin=(--plugin "$work/libconformance.so" --passes conformance.transform.All --instrument conformance.observer)
-kept="0 failed, 0 were not reached"
-prints "$kept" "${conforms[@]}" run $suite/module.ir "${plugin[@]}"
-prints "$kept" "${conforms[@]}" run $suite/module.ir "${plugin[@]}" --in-process
-prints "$kept" "${conforms[@]}" plugin check "$work/libconformance.so" --only older-hosts --model $suite/module.ir
+  -o "$work/libhost_suite.so"
+check_host=("$work/host-suite" "$work/report" "$passdock")
+plugin=(--plugin "$work/libhost_suite.so" --passes host_suite.transform.All --instrument host_suite.observer)
+passed="0 failed, 0 were not reached"
+prints "$passed" "${check_host[@]}" run $suite/module.ir "${plugin[@]}"
+prints "$passed" "${check_host[@]}" run $suite/module.ir "${plugin[@]}" --in-process
+prints "$passed" "${check_host[@]}" plugin check "$work/libhost_suite.so" --only older-hosts --model $suite/module.ir
 for defect in get_extension:105 find:202 constant_data:401 last_error:407 set_attr:415 erase_op:507 snapshot:602 \
   run_pass:613 option:705 put:827 infer_with:835 target:855; do
-  DEFECT=${defect%:*} prints "FAIL ${defect#*:} " exits 1 "${conforms[@]}" run $suite/module.ir "${plugin[@]}"
+  DEFECT=${defect%:*} prints "FAIL ${defect#*:} " exits 1 "${check_host[@]}" run $suite/module.ir "${plugin[@]}"
 done

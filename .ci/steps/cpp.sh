@@ -51,12 +51,12 @@ done
 erase=(tests/plugins/cpp/everything.ir --passes returns.transform.Erase)
 reason="is used by op8 (return); replace the uses first"
 prints "error[pass-failed]: " exits 1 "$passdock" run "${erase[@]}" --plugin "$work/returns/libreturns.so"
-for said in "$reason" 'SIGABRT, `abort` was called'; do
-  prints "$said" exits 1 "$passdock" run "${erase[@]}" --plugin "$work/aborts/libaborts.so"
+for message in "$reason" 'SIGABRT, `abort` was called'; do
+  prints "$message" exits 1 "$passdock" run "${erase[@]}" --plugin "$work/aborts/libaborts.so"
 done
 prints 'panics terminate the process' "$passdock" inspect "$work/aborts/libaborts.so"
 
-# The plugin with all functions, through the module. The macros are the only names that the module lacks.
+# The plugin that calls most functions, through the module. The macros are the only names that the module lacks.
 module=("$compiler" -std=c++20 -fPIC -DPASSDOCK_LOOPS= -I "$PWD/$include" "${warnings[@]}")
 if [[ $compiler != clang* ]]; then
   (cd "$work" && "${module[@]}" -fmodules-ts -x c++ -c "$OLDPWD/$include/passdock.cppm" -o passdock.o)

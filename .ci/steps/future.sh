@@ -43,10 +43,10 @@ exec 7>&-
 
 # Sets `command` to the command of one age, in its own directory with the standard plugins of the other age.
 pair() { # HOST PLUGINS
-  place=$ages/$1-with-$2
-  mkdir -p "$place/c"
-  cp "$(built_of "$1")/passdock" "$(built_of "$2")"/libpassdock_{onnx_ops,relax,tir}.so "$place"
-  command=$place/passdock
+  directory=$ages/$1-with-$2
+  mkdir -p "$directory/c"
+  cp "$(built_of "$1")/passdock" "$(built_of "$2")"/libpassdock_{onnx_ops,relax,tir}.so "$directory"
+  command=$directory/passdock
 }
 simplify=(run examples/models/digits.onnx -o -)
 
@@ -59,11 +59,11 @@ if [ "$1" = valgrind ]; then
     checked run examples/c-op/before.ir -o - --passes FoldConstant,CanonicalizeBindings,DeadCodeElimination
     # A C pass and a C instrument, built with the header of the plugins' age.
     gcc -std=c11 -O1 -g -shared -fPIC -I "$(include_of $plugins)" -I examples/c-pass examples/c-pass/c_pass.c \
-      -o "$place/c/libc_pass.so"
-    checked run examples/models/digits.onnx --plugin-dir "$place/c" --passes c.transform.FuseDoubleRelu \
+      -o "$directory/c/libc_pass.so"
+    checked run examples/models/digits.onnx --plugin-dir "$directory/c" --passes c.transform.FuseDoubleRelu \
       --instrument c.counter
     # A pass in safe Rust that keeps borrowed data while it calls a definition.
-    cat >"$place/slices.ir" <<'IR'
+    cat >"$directory/slices.ir" <<'IR'
 module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %y = onnx.Add(%x, %x)
@@ -71,7 +71,7 @@ module {
   }
 }
 IR
-    checked run "$place/slices.ir" --plugin "$(built_of $plugins)/libpassdock_sdk_passes.so" \
+    checked run "$directory/slices.ir" --plugin "$(built_of $plugins)/libpassdock_sdk_passes.so" \
       --passes sdk.transform.SlicesStay
     [ "${2:-}" != deep ] || checked "${simplify[@]}"
   done
@@ -95,9 +95,9 @@ done
 diagnostics() { # PLUGIN WORDS…
   { "$command" run --json --plugin "$@" || true; } | python3 -c '
 import json, sys
-for said in json.load(sys.stdin)["diagnostics"]:
-    if "reproducer" not in said["message"]:
-        lines = [f"{said['"'severity'"']}: {said['"'message'"']}", *(f"  {note}" for note in said.get("notes", []))]
+for entry in json.load(sys.stdin)["diagnostics"]:
+    if "reproducer" not in entry["message"]:
+        lines = [f"{entry['"'severity'"']}: {entry['"'message'"']}", *(f"  {note}" for note in entry.get("notes", []))]
         print("\n".join(lines).replace(sys.argv[1], "FILE"))' "$1"
 }
 pair today today

@@ -6,9 +6,9 @@ case $* in
   "--root "?*) prefix=$(realpath -m -- "$2") ;;
   *) fail "usage: install [--root DIR]" ;;
 esac
-build_to_give -- "${given[@]}"
+build_release -- "${packages[@]}"
 root=$(fresh "$TARGET/distrib/install")
-lay_out "$given_built" "$root"
+lay_out "$release_build" "$root"
 cd "$root"
 find . -type f -printf '%P\0' | while IFS= read -r -d '' file; do
   mkdir -p "$(dirname "$prefix/$file")"

@@ -1,15 +1,15 @@
 # Builds the published files of the SDK (`cargo package`) and the examples offline with the oldest supported compiler,
 # in a separate tree, and runs the plugins in the current host.
 version=1.63
-place=$TARGET/rust-$version
+directory=$TARGET/rust-$version
 
 # Uses the system's toolchain, or Debian's packages, which are unpacked without root and without changes to the system.
 # The C library is the system's, because a process can't have two.
 if /usr/bin/rustc --version 2>/dev/null | grep -q "^rustc $version\."; then
   bin=/usr/bin libraries=
 else
-  bin=$place/usr/bin
-  if [ ! -d "$place" ]; then
+  bin=$directory/usr/bin
+  if [ ! -d "$directory" ]; then
     need apt-get
     need dpkg
     if ! plan=$(LC_ALL=C apt-get install --simulate --no-install-recommends rustc cargo 2>&1); then
@@ -20,8 +20,8 @@ else
       esac
     fi
     grep -q "^Inst rustc .*($version" <<<"$plan" || skip "apt-get doesn't offer rustc $version here"
-    unpacked=$(fresh "$place-unfinished")
-    downloads=$(fresh "$place-packages")
+    unpacked=$(fresh "$directory-unfinished")
+    downloads=$(fresh "$directory-packages")
     (
       cd "$downloads"
       sed -n 's/^Inst \([^ ]*\) .*/\1/p' <<<"$plan" | grep -v '^libc6\|^libc-' |
@@ -30,14 +30,14 @@ else
     )
     rm -rf "$downloads"
     # Only a complete toolchain has the final name.
-    mv "$unpacked" "$place"
+    mv "$unpacked" "$directory"
   fi
-  libraries=$(echo "$place"/usr/lib/*-linux-gnu)
+  libraries=$(echo "$directory"/usr/lib/*-linux-gnu)
 fi
 old=(env -u RUSTFLAGS -u RUSTDOCFLAGS -u RUSTC_WRAPPER -u CARGO_ENCODED_RUSTFLAGS -u CARGO_BUILD_TARGET
-  LD_LIBRARY_PATH="$libraries" RUSTC="$bin/rustc" RUSTDOC="$bin/rustdoc" CARGO_HOME="$place-home"
-  CARGO_NET_OFFLINE=true CARGO_TARGET_DIR="$place-build" PASSDOCK="$passdock" "$bin/cargo")
-"${old[@]}" --version || fail "Debian's rustc was unpacked but doesn't run; remove $place to try again"
+  LD_LIBRARY_PATH="$libraries" RUSTC="$bin/rustc" RUSTDOC="$bin/rustdoc" CARGO_HOME="$directory-home"
+  CARGO_NET_OFFLINE=true CARGO_TARGET_DIR="$directory-build" PASSDOCK="$passdock" "$bin/cargo")
+"${old[@]}" --version || fail "Debian's rustc was unpacked but doesn't run; remove $directory to try again"
 
 tree=$(fresh "$TARGET/sdk")
 # The old cargo can't read the format of current lock files.
@@ -66,4 +66,4 @@ new=$(fresh "$TARGET/new-plugins/old")
 "$passdock" plugin new "$new/new-old"
 (cd "$new/new-old" && "${old[@]}" test --offline)
 (cd "$tree" && "${old[@]}" build --offline --package passdock-sdk-passes)
-PASSDOCK_SDK_PASSES=$place-build/debug/libpassdock_sdk_passes.so cargo test --workspace --test sdk
+PASSDOCK_SDK_PASSES=$directory-build/debug/libpassdock_sdk_passes.so cargo test --workspace --test sdk

@@ -51,24 +51,24 @@ clean() {
 
 # Installs a wheel and its dependencies in a new environment, and runs the command and a small program.
 as_a_new_user() { # PYTHON WHEEL
-  local place model=examples/models/digits.onnx python others
-  place=$TARGET/wheels/new-user/$(basename "$1")
-  "$1" -m venv --clear "$place"
-  python=$place/bin/python
+  local directory model=examples/models/digits.onnx python others
+  directory=$TARGET/wheels/new-user/$(basename "$1")
+  "$1" -m venv --clear "$directory"
+  python=$directory/bin/python
   "$python" -m pip install --quiet --disable-pip-version-check "$2"
   others=$("$python" -m pip list --format=freeze --disable-pip-version-check | sed 's/[= ].*//' |
     grep -vx 'numpy\|passdock\|pip\|setuptools' || true)
   [ -z "$others" ] || fail "the wheel brings other packages than numpy: $others"
-  clean "$place/bin/passdock" run $model -o "$place/by command.onnx"
-  clean "$python" -m passdock run $model -o "$place/by module.onnx"
+  clean "$directory/bin/passdock" run $model -o "$directory/by command.onnx"
+  clean "$python" -m passdock run $model -o "$directory/by module.onnx"
   clean "$python" -c "
 import sys, passdock
 report = passdock.optimize(sys.argv[1], sys.argv[2])
 print(report)
 print('passdock', passdock.__version__, 'from', passdock.__file__)
 assert 'numpy' not in sys.modules, 'numpy was imported, and no elements were asked for'
-" $model "$place/by lines.onnx"
-  cmp "$place/by command.onnx" "$place/by lines.onnx"
+" $model "$directory/by lines.onnx"
+  cmp "$directory/by command.onnx" "$directory/by lines.onnx"
 }
 
 # Sets `python`, the interpreter of an environment of `base` with the tests' requirements and a wheel.

@@ -1,11 +1,11 @@
 # The distributed tree: the command with the standard plugins, headers, examples, completions, a manual page,
 # documentation and licenses.
-given=(passdock-cli passdock-onnx-ops passdock-relax passdock-tir)
+packages=(passdock-cli passdock-onnx-ops passdock-relax passdock-tir)
 profile=dist
 
 # Builds packages with optimization and without this machine's paths, which panic messages would contain:
-# `build_to_give [COMMAND…] -- PACKAGE…`. COMMAND replaces `cargo`. Sets `given_built`, the directory of the results.
-build_to_give() {
+# `build_release [COMMAND…] -- PACKAGE…`. COMMAND replaces `cargo`. Sets `release_build`, the directory of the results.
+build_release() {
   local command=() system
   while [ "$1" != -- ]; do command+=("$1") && shift; done
   shift
@@ -13,7 +13,7 @@ build_to_give() {
   RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$PWD=/passdock ${RUSTFLAGS:-}" \
     "${command[@]:-cargo}" "${build:-build}" --locked --profile $profile --target "$system${glibc:-}" \
     "${@/#/--package=}"
-  given_built=$CARGO_TARGET_DIR/$system/${profile/#dev/debug}
+  release_build=$CARGO_TARGET_DIR/$system/${profile/#dev/debug}
 }
 
 # Copies the headers for plugins in C and C++, with their files for CMake and pkg-config.
@@ -39,7 +39,7 @@ lay_out() {
   "$built/passdock" completions fish >"$root/share/fish/vendor_completions.d/passdock.fish"
   "$built/passdock" man >"$root/share/man/man1/passdock.1"
   xtask docs "$doc"
-  xtask licenses "$doc/LICENSES-THIRD-PARTY.txt" "${given[@]}"
+  xtask licenses "$doc/LICENSES-THIRD-PARTY.txt" "${packages[@]}"
 }
 
 # Fails if a file in the directories contains a path of this machine.

@@ -12,7 +12,7 @@ while [ $# -gt 0 ]; do
     *) fail "unexpected \`$1\`; usage: wheel [--zig] [--profile dist|dev]" ;;
   esac
 done
-given+=(passdock-python)
+packages+=(passdock-python)
 unwinder=libgcc_s.so.1 # The module is linked with the system's unwinder; `python/build.rs` explains why.
 if [ -n "$zig" ]; then
   tools=$(venv wheel/zig-tools python/build/zig.txt)
@@ -20,15 +20,15 @@ if [ -n "$zig" ]; then
   export CARGO_ZIGBUILD_CACHE_DIR=$TARGET/wheel/zig ZIG_GLOBAL_CACHE_DIR=$TARGET/wheel/zig/global
   PASSDOCK_UNWINDER=$(cc -print-file-name=$unwinder)
   export PASSDOCK_UNWINDER PATH=${tools%/*}:$PATH
-  build=zigbuild glibc=.2.28 build_to_give cargo-zigbuild -- "${given[@]}"
+  build=zigbuild glibc=.2.28 build_release cargo-zigbuild -- "${packages[@]}"
 else
   tools=$(venv wheel/tools python/build/requirements.txt)
-  build_to_give -- "${given[@]}"
+  build_release -- "${packages[@]}"
 fi
 dir=$TARGET/wheels
 mkdir -p "$dir"
-xtask licenses "$dir/LICENSES-THIRD-PARTY.txt" "${given[@]}"
-PATH=${tools%/*}:$PATH "$tools" python/build/wheels.py "${files[@]//"$built"/"$given_built"}" assemble "$dir" \
+xtask licenses "$dir/LICENSES-THIRD-PARTY.txt" "${packages[@]}"
+PATH=${tools%/*}:$PATH "$tools" python/build/wheels.py "${files[@]//"$built"/"$release_build"}" assemble "$dir" \
   --licenses "$dir/LICENSES-THIRD-PARTY.txt" ${zig:+--platform manylinux_2_28}
 wheel=$(echo "$dir"/*.whl)
 

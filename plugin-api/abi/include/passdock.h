@@ -59,27 +59,33 @@
  *  Unwinding  No C++ exception, Rust panic or longjmp may leave a function of the ABI, on either side.
  *  Numbers    Native byte order; elements of constants are little-endian.
  *  Unknown    A kind, flag or status may have a value that this header doesn't define. Treat an unknown
- *             kind as "something else", and ignore an unknown flag. In a request (a description, the
- *             kind of `add_expr`), the host rejects an unknown kind or flag with UNSUPPORTED. In a
- *             diagnostic or label, it ignores unknown ones.
+ *             kind as "something else" and an unknown status as a failure, and ignore an unknown flag. In
+ *             a request (a description, the kind of `add_expr`), the host rejects an unknown kind or flag
+ *             with UNSUPPORTED. In a diagnostic or label, it ignores unknown ones.
  *  Growth     Tables, views and argument structs start with `struct_size`: the size of the struct in
  *             the header of the side that filled it. Read at most that much, and at most the size in
  *             your own header; a missing field counts as 0, and a null function is missing.
  *             If a description is larger than the host's and the rest isn't 0, the host returns
  *             UNSUPPORTED. It ignores the rest of passdock_diagnostic and _label.
  *             An array of such structs, or of a table's entries, has a stride: use it to get to the
- *             next element. An entry has no `struct_size`; its stride is its size. passdock_setting_item
- *             grows only by its passdock_setting.
+ *             next element. An entry has no `struct_size`; its stride is its size. An older host ignores
+ *             fields of an entry that it doesn't know. passdock_setting_item grows only by its
+ *             passdock_setting.
+ *             If a call fills a struct of the plugin (passdock_setting, passdock_laid_out), the plugin
+ *             sets `struct_size` before the call. The host sets it to the size that it filled.
  *             Fields named `reserved` are 0. The host rejects a description with another value
  *             (UNSUPPORTED).
  *             An id field that is added to a description later counts only with a flag, because id 0 is
  *             the first op, value, type, .... Symbol 0 is the empty string, which is equivalent to NONE
  *             where NONE is allowed.
- *  Final      These never change: records in columns (passdock_op, passdock_value, ...), ids, and
- *             passdock_str, _bytes, _range, _dim, _position, _function_ref, _module_ref, _version
- *             and _column. New data of an op or a value is a new column of the view. Check the view's
- *             `struct_size` (PASSDOCK_REACHES) before you read a column that is newer than the oldest
- *             host you support.
+ *  Final      These never change: records in columns (passdock_op, passdock_value, ..., those of the
+ *             host's analyses, passdock_function_entry), ids, and passdock_str, _bytes, _range, _dim,
+ *             _position, _function_ref, _module_ref, _version, _column, _metadata and _capture. New
+ *             data of an op or a value is a new column of the view. Check the view's `struct_size`
+ *             (PASSDOCK_REACHES) before you read a column that is newer than the oldest host you
+ *             support.
+ *             In all other types, existing fields and functions keep their offset, type and meaning.
+ *             The numbers of kinds, flags and statuses stay, too.
  *  Versions   Two sides with the same major version are compatible, and both use the smaller minor
  *             version. The names of the exported symbols contain the major version. A library may
  *             export those of two major versions, with two tables: a host uses only the symbols of

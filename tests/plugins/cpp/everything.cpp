@@ -1,4 +1,4 @@
-/* A plugin in C++ that calls all functions of passdock.hpp, and fails if a result isn't the expected one.
+/* A plugin in C++ that calls most functions of passdock.hpp, and fails if a result isn't the expected one.
  * It runs on `everything.ir`; its operator is that of `examples/c-op`. */
 #include <algorithm>
 #include <atomic>
@@ -109,15 +109,15 @@ counts count_ops(const passdock::function_view &f) {
 void analyze_it(passdock::function &f) {
     passdock::own_analysis<counts> ops("ops", count_ops), others("others", count_ops);
     size_t before = counted;
-    const counts &first = ops.of(f);
+    const counts &first = ops.get(f);
     expect(first.at("onnx.Relu") == 3 && counted == before + 1, "an analysis is computed");
-    expect(&ops.of(f) == &first && ops.find(f) == &first && counted == before + 1, "it is found again");
+    expect(&ops.get(f) == &first && ops.find(f) == &first && counted == before + 1, "it is found again");
     expect(others.find(f) == nullptr && !others.preserve(f), "analyses have separate keys");
     f.set_attr("edited", 1);
     expect(ops.find(f) == nullptr, "an edit invalidates it");
     expect(ops.preserve(f) && ops.find(f)->at("onnx.Relu") == 3, "but not one that it preserves");
     f.remove_attr("edited");
-    expect(ops.of(f).at("onnx.Neg") == 1 && counted == before + 2, "and it is computed again");
+    expect(ops.get(f).at("onnx.Neg") == 1 && counted == before + 2, "and it is computed again");
 }
 
 /* Queries definitions about ops that are erased before it returns. */
@@ -155,7 +155,7 @@ void ask_definitions(passdock::function &f, passdock::context &cx) {
     expect(cx.supports(f, sizes, "gpu").kind == passdock::support::unknown, "or there is no rule for the target");
     f.set_operand(sizes, 0, one);
     auto rejected = cx.supports(f, sizes, "npu-pro");
-    expect(rejected.kind == passdock::support::unsupported && rejected.why == "npu-pro: it isn't of two dims", "or it doesn't, with a reason");
+    expect(rejected.kind == passdock::support::unsupported && rejected.reason == "npu-pro: it isn't of two dims", "or it doesn't, with a reason");
     f.erase_op(sizes);
     expect(!cx.decompose(f, *f.ops_named("acme.Given").begin()), "an op without a definition has none");
 }
@@ -252,10 +252,10 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     op_id branch = *f.ops_named("if").begin();
     f.inline_region(f.regions(branch)[0], {});
     f.replace_op_with(branch, f.operands(f.terminator(f.regions(branch)[0])));
-    cx.emit(passdock::diagnostic::note_of("Nearly done."));
+    cx.emit(passdock::diagnostic::note("Nearly done."));
     cx.emit(passdock::diagnostic::warning("All of it holds.").code("everything::done")
                 .label(passdock::op_span::result(f.defining_op(f.operand(f.terminator(f.body()), 0)), 0), "here")
-                .note("One more.").help("Nothing to do."));
+                .with_note("One more.").help("Nothing to do."));
 }
 
 void module_pass(passdock::module &m, passdock::context &cx) {
@@ -378,5 +378,5 @@ PASSDOCK_PLUGIN(plugin) {
         .supports({"npu", "npu-pro"}, supports_sizes));
     plugin.op("acme.Listed", 1, passdock::op_definition()
         .attr("words", std::vector<std::string>{"a", "b"}, "Some.")
-        .attr_of("axis", PASSDOCK_ATTR_INT, "Which.", PASSDOCK_ATTR_ENTRY_REQUIRED));
+        .attr_of_kind("axis", PASSDOCK_ATTR_INT, "Which.", PASSDOCK_ATTR_ENTRY_REQUIRED));
 }

@@ -8,25 +8,25 @@ namespace passdock {
 inline namespace PASSDOCK_CPP_VERSION {
 
 /* An analysis that the host caches for the current state of a function, including for later passes of this
- * plugin: `own_analysis<costs>("costs", compute_costs).of(f)`.
+ * plugin: `own_analysis<costs>("costs", compute_costs).get(f)`.
  *
- * The result of `make` may depend only on the function and on op definitions, and several threads may
+ * The result of `compute` may depend only on the function and on op definitions, and several threads may
  * read it at the same time. The destructor of T may run on any thread and must not call the host. Two
- * analyses with the same `make` and the same key share their results. */
+ * analyses with the same `compute` and the same key share their results. */
 template <class T>
 class own_analysis {
 public:
-    own_analysis(std::string key, T (*make)(const function_view &)) : key_(std::move(key)), make_(make) {}
+    own_analysis(std::string key, T (*compute)(const function_view &)) : key_(std::move(key)), compute_(compute) {}
 
     /* Returns the result for the current state of the function, and computes it if it isn't cached. It is valid
      * until the next edit of the function or the end of its handle. */
-    const T &of(const function_view &f) const {
+    const T &get(const function_view &f) const {
         if (const T *cached = find(f)) return *cached;
         auto put = PASSDOCK_CPP_CALL(f.host()->analyses, put);
-        std::unique_ptr<T> made(new T(make_(f)));
+        std::unique_ptr<T> result(new T(compute_(f)));
         void *cached = nullptr;
         /* The host owns the data from here on, whatever `put` returns. */
-        f.check(put(f.handle(), owner(), str(key_), made.release(), drop, &cached));
+        f.check(put(f.handle(), owner(), str(key_), result.release(), drop, &cached));
         return *static_cast<const T *>(cached);
     }
     /* Returns the cached result for the current state of the function, or null. */
@@ -48,13 +48,13 @@ public:
 
 private:
     /* A constant address in the plugin, unique for T. */
-    const void *owner() const { return reinterpret_cast<const void *>(make_); }
+    const void *owner() const { return reinterpret_cast<const void *>(compute_); }
     static void drop(const passdock_host *, passdock_context *, void *data) noexcept {
         delete static_cast<T *>(data);
     }
 
     std::string key_;
-    T (*make_)(const function_view &);
+    T (*compute_)(const function_view &);
 };
 
 } // namespace PASSDOCK_CPP_VERSION

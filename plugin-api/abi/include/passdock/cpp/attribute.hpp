@@ -11,9 +11,9 @@ namespace detail {
 /* Returns the symbol of a string, and interns the string if it is new. */
 inline symbol_id intern(const passdock_host *host, const passdock_symbols *symbols,
                         std::string_view text) {
-    symbol_id made(PASSDOCK_CPP_CALL(host->symbols, intern)(symbols, str(text)));
-    if (!made) PASSDOCK_CPP_THROW("invalid name: too long or not UTF-8", PASSDOCK_STATUS_INVALID);
-    return made;
+    symbol_id result(PASSDOCK_CPP_CALL(host->symbols, intern)(symbols, str(text)));
+    if (!result) PASSDOCK_CPP_THROW("invalid name: too long or not UTF-8", PASSDOCK_STATUS_INVALID);
+    return result;
 }
 
 template <class T>
@@ -38,43 +38,43 @@ struct attr_traits {
 template <>
 struct attr_traits<int64_t> {
     static constexpr passdock_attr_kind kind = PASSDOCK_ATTR_INT, list = PASSDOCK_ATTR_INTS;
-    static int64_t one(const passdock_function_view &, const passdock_attr &attr) {
+    static int64_t value(const passdock_function_view &, const passdock_attr &attr) {
         return static_cast<int64_t>(attr.bits);
     }
-    static int64_t at(const passdock_function_view &view, uint32_t index) {
+    static int64_t element(const passdock_function_view &view, uint32_t index) {
         return record_at<int64_t>(view.ints, index);
     }
 };
 template <>
 struct attr_traits<float> {
     static constexpr passdock_attr_kind kind = PASSDOCK_ATTR_FLOAT, list = PASSDOCK_ATTR_FLOATS;
-    static float one(const passdock_function_view &, const passdock_attr &attr) {
+    static float value(const passdock_function_view &, const passdock_attr &attr) {
         auto bits = static_cast<uint32_t>(attr.bits);
-        float made;
-        std::memcpy(&made, &bits, sizeof made);
-        return made;
+        float value;
+        std::memcpy(&value, &bits, sizeof value);
+        return value;
     }
-    static float at(const passdock_function_view &view, uint32_t index) {
+    static float element(const passdock_function_view &view, uint32_t index) {
         return record_at<float>(view.floats, index);
     }
 };
 template <>
 struct attr_traits<std::string> {
     static constexpr passdock_attr_kind kind = PASSDOCK_ATTR_STRING, list = PASSDOCK_ATTR_STRINGS;
-    static std::string one(const passdock_function_view &view, const passdock_attr &attr) {
+    static std::string value(const passdock_function_view &view, const passdock_attr &attr) {
         return text_at(view, attr.list);
     }
-    static std::string at(const passdock_function_view &view, uint32_t index) {
+    static std::string element(const passdock_function_view &view, uint32_t index) {
         return text_at(view, record_at<passdock_range>(view.strings, index));
     }
 };
 template <class Id, passdock_attr_kind One, passdock_attr_kind List>
 struct id_attr_traits {
     static constexpr passdock_attr_kind kind = One, list = List;
-    static Id one(const passdock_function_view &, const passdock_attr &attr) {
+    static Id value(const passdock_function_view &, const passdock_attr &attr) {
         return Id(static_cast<uint32_t>(attr.bits));
     }
-    static Id at(const passdock_function_view &view, uint32_t index) {
+    static Id element(const passdock_function_view &view, uint32_t index) {
         return Id(record_at<uint32_t>(view.ids, index));
     }
 };
@@ -87,13 +87,13 @@ struct attr_traits<region_id> : id_attr_traits<region_id, PASSDOCK_ATTR_REGION, 
 template <class T>
 struct attr_traits<std::vector<T>> {
     static constexpr passdock_attr_kind kind = attr_traits<T>::list;
-    static std::vector<T> one(const passdock_function_view &view, const passdock_attr &attr) {
-        std::vector<T> made;
-        made.reserve(attr.list.len);
+    static std::vector<T> value(const passdock_function_view &view, const passdock_attr &attr) {
+        std::vector<T> result;
+        result.reserve(attr.list.len);
         for (uint32_t i = 0; i < attr.list.len; i++) {
-            made.push_back(attr_traits<T>::at(view, attr.list.start + i));
+            result.push_back(attr_traits<T>::element(view, attr.list.start + i));
         }
-        return made;
+        return result;
     }
 };
 
@@ -138,12 +138,12 @@ public:
     template <class T>
     std::optional<T> get_if() const {
         if (!is<T>()) return std::nullopt;
-        return detail::attr_traits<T>::one(*view_, record_);
+        return detail::attr_traits<T>::value(*view_, record_);
     }
     /* Returns its value. Throws if the attribute doesn't exist or isn't a T. */
     template <class T>
     T get() const {
-        if (is<T>()) return detail::attr_traits<T>::one(*view_, record_);
+        if (is<T>()) return detail::attr_traits<T>::value(*view_, record_);
         if (view_ == nullptr) PASSDOCK_CPP_THROW("missing attribute");
         auto name = text(PASSDOCK_CPP_CALL(host_->symbols, text)(view_->symbols, record_.name));
         PASSDOCK_CPP_THROW("invalid attribute `" + std::string(name) + "`: expected " +
@@ -186,46 +186,46 @@ public:
     attr_value(const std::vector<type_id> &list) : kind_(PASSDOCK_ATTR_TYPES), ids_(detail::raw(list)) {}
     /* A reference to an attribute parameter of the function, whose value is of the kind `stands_for`. */
     static attr_value reference(symbol_id parameter, passdock_attr_kind stands_for) {
-        attr_value made(0);
-        made.kind_ = PASSDOCK_ATTR_REFERENCE;
-        made.bits_ = parameter.raw;
-        made.stands_for_ = stands_for;
-        return made;
+        attr_value value(0);
+        value.kind_ = PASSDOCK_ATTR_REFERENCE;
+        value.bits_ = parameter.raw;
+        value.stands_for_ = stands_for;
+        return value;
     }
 
     passdock_attr_kind kind() const { return kind_; }
     uint64_t bits() const { return bits_; }
     /* Returns the description with a name. It points into this value and into `strings`. */
     passdock_attr_desc desc(symbol_id name, std::vector<passdock_bytes> &strings) const {
-        passdock_attr_desc made{};
-        made.struct_size = sizeof made;
-        made.kind = kind_;
-        made.name = name.raw;
-        made.bits = bits_;
-        made.stands_for = stands_for_;
+        passdock_attr_desc desc{};
+        desc.struct_size = sizeof desc;
+        desc.kind = kind_;
+        desc.name = name.raw;
+        desc.bits = bits_;
+        desc.stands_for = stands_for_;
         switch (kind_) {
-        case PASSDOCK_ATTR_INTS: set(made, ints_); break;
-        case PASSDOCK_ATTR_FLOATS: set(made, floats_); break;
+        case PASSDOCK_ATTR_INTS: set(desc, ints_); break;
+        case PASSDOCK_ATTR_FLOATS: set(desc, floats_); break;
         case PASSDOCK_ATTR_TENSORS:
-        case PASSDOCK_ATTR_TYPES: set(made, ids_); break;
-        case PASSDOCK_ATTR_STRING: set(made, strings_.front()); break;
+        case PASSDOCK_ATTR_TYPES: set(desc, ids_); break;
+        case PASSDOCK_ATTR_STRING: set(desc, strings_.front()); break;
         case PASSDOCK_ATTR_STRINGS:
             strings.clear();
             for (const std::string &each : strings_) {
                 strings.push_back({reinterpret_cast<const uint8_t *>(each.data()), each.size()});
             }
-            set(made, strings);
+            set(desc, strings);
             break;
         default: break;
         }
-        return made;
+        return desc;
     }
 
 private:
     template <class List>
-    static void set(passdock_attr_desc &made, const List &list) {
-        made.data = list.data();
-        made.count = list.size();
+    static void set(passdock_attr_desc &desc, const List &list) {
+        desc.data = list.data();
+        desc.count = list.size();
     }
 
     passdock_attr_kind kind_;

@@ -24,7 +24,7 @@
 
 /* Returns a function of a host table. Throws if the host is too old to have it. */
 #define PASSDOCK_CPP_CALL(table, name)                                                             \
-    ::passdock::detail::reached<&std::decay_t<decltype(*(table))>::name>((table), #name)
+    ::passdock::detail::table_function<&std::decay_t<decltype(*(table))>::name>((table), #name)
 
 namespace passdock {
 /* Plugins that were built with different versions of this header may be in one process, so their inline
@@ -114,15 +114,15 @@ namespace detail {
 
 #if !PASSDOCK_CPP_EXCEPTIONS
 /* Ends the process with the message of an error. */
-[[noreturn]] inline void die(const error &why) {
-    std::fprintf(stderr, "%s\n", why.what());
+[[noreturn]] inline void terminate_with(const error &reason) {
+    std::fprintf(stderr, "%s\n", reason.what());
     std::abort();
 }
 #endif
 
 /* Returns a function of a table. Throws an error UNSUPPORTED if the table doesn't have it. */
 template <auto Function, class Table>
-auto reached(const Table *table, const char *name) {
+auto table_function(const Table *table, const char *name) {
     if (table != nullptr) {
         auto member = reinterpret_cast<const char *>(&(table->*Function));
         size_t end = static_cast<size_t>(member - reinterpret_cast<const char *>(table)) + sizeof(void *);
@@ -144,18 +144,18 @@ void check(const Table *table, const Handle *handle, passdock_status status) {
 /* Converts ids to the numbers of the C ABI. */
 template <class Kind>
 std::vector<uint32_t> raw(const std::vector<id<Kind>> &ids) {
-    std::vector<uint32_t> made;
-    made.reserve(ids.size());
-    for (id<Kind> each : ids) made.push_back(each.raw);
-    return made;
+    std::vector<uint32_t> result;
+    result.reserve(ids.size());
+    for (id<Kind> each : ids) result.push_back(each.raw);
+    return result;
 }
 
 template <class Id>
 std::vector<Id> ids(const std::vector<uint32_t> &raw_ids) {
-    std::vector<Id> made;
-    made.reserve(raw_ids.size());
-    for (uint32_t each : raw_ids) made.push_back(Id(each));
-    return made;
+    std::vector<Id> result;
+    result.reserve(raw_ids.size());
+    for (uint32_t each : raw_ids) result.push_back(Id(each));
+    return result;
 }
 
 /* The element type of constants with elements of a C++ type; NONE for types without one. */
@@ -209,24 +209,24 @@ struct unsigned_of_size<8> {
 template <class T>
 T read_element(const uint8_t *from) {
     using bits = typename detail::unsigned_of_size<sizeof(T)>::type;
-    bits all = 0;
+    bits number = 0;
     for (size_t i = 0; i < sizeof(T); i++) {
-        all = static_cast<bits>(all | static_cast<bits>(static_cast<bits>(from[i]) << (8 * i)));
+        number = static_cast<bits>(number | static_cast<bits>(static_cast<bits>(from[i]) << (8 * i)));
     }
     if constexpr (std::is_same_v<T, bool>) {
-        return all != 0;
+        return number != 0;
     } else {
-        T made;
-        std::memcpy(&made, &all, sizeof made);
-        return made;
+        T value;
+        std::memcpy(&value, &number, sizeof value);
+        return value;
     }
 }
 
 template <class T>
 void write_element(uint8_t *to, T element) {
-    typename detail::unsigned_of_size<sizeof(T)>::type all;
-    std::memcpy(&all, &element, sizeof all);
-    for (size_t i = 0; i < sizeof(T); i++) to[i] = static_cast<uint8_t>(all >> (8 * i));
+    typename detail::unsigned_of_size<sizeof(T)>::type number;
+    std::memcpy(&number, &element, sizeof number);
+    for (size_t i = 0; i < sizeof(T); i++) to[i] = static_cast<uint8_t>(number >> (8 * i));
 }
 
 /* ---- Dims -------------------------------------------------------------------------------------- */
@@ -239,9 +239,9 @@ inline passdock_dim dim(symbol_id symbol) {
 inline passdock_dim unknown_dim() { return {PASSDOCK_DIM_UNKNOWN, PASSDOCK_NONE, 0}; }
 /* The dims of a static shape. */
 inline std::vector<passdock_dim> dims(const std::vector<int64_t> &shape) {
-    std::vector<passdock_dim> made;
-    for (int64_t size : shape) made.push_back(dim(size));
-    return made;
+    std::vector<passdock_dim> result;
+    for (int64_t size : shape) result.push_back(dim(size));
+    return result;
 }
 
 } // namespace PASSDOCK_CPP_VERSION

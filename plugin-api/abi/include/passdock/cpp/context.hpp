@@ -30,14 +30,14 @@ public:
     }
     /* Returns the elements of a list, or the entries of a table with their names. */
     std::vector<setting> items() const {
-        std::vector<setting> made;
-        if (value_.kind != PASSDOCK_SETTING_LIST && value_.kind != PASSDOCK_SETTING_TABLE) return made;
+        std::vector<setting> result;
+        if (value_.kind != PASSDOCK_SETTING_LIST && value_.kind != PASSDOCK_SETTING_TABLE) return result;
         auto at = reinterpret_cast<const char *>(value_.items);
         for (uint32_t i = 0; i < value_.item_count; i++, at += value_.item_stride) {
             auto item = reinterpret_cast<const passdock_setting_item *>(at);
-            made.emplace_back(item->value, std::string(text(item->name)));
+            result.emplace_back(item->value, std::string(text(item->name)));
         }
-        return made;
+        return result;
     }
 
 private:
@@ -46,8 +46,9 @@ private:
         static_assert(sizeof(T) == 0, "a setting is a bool, an int64_t, a double, a std::string, a "
                                       "passdock::setting, or a std::vector, std::map or std::optional of these");
     };
-    void want(bool is, const char *what) const {
-        if (!is) PASSDOCK_CPP_THROW("invalid value for `" + name_ + "`: expected " + what, PASSDOCK_STATUS_INVALID);
+    void expect(bool matches, const char *expected) const {
+        if (matches) return;
+        PASSDOCK_CPP_THROW("invalid value for `" + name_ + "`: expected " + expected, PASSDOCK_STATUS_INVALID);
     }
 
     passdock_setting value_{};
@@ -61,28 +62,28 @@ struct setting::reader<setting> {
 template <>
 struct setting::reader<bool> {
     static bool read(const setting &from) {
-        from.want(from.kind() == PASSDOCK_SETTING_BOOL, "a bool");
+        from.expect(from.kind() == PASSDOCK_SETTING_BOOL, "a bool");
         return from.value_.int_value != 0;
     }
 };
 template <>
 struct setting::reader<int64_t> {
     static int64_t read(const setting &from) {
-        from.want(from.kind() == PASSDOCK_SETTING_INT, "an integer");
+        from.expect(from.kind() == PASSDOCK_SETTING_INT, "an integer");
         return from.value_.int_value;
     }
 };
 template <>
 struct setting::reader<double> {
     static double read(const setting &from) {
-        from.want(from.kind() == PASSDOCK_SETTING_FLOAT, "a float");
+        from.expect(from.kind() == PASSDOCK_SETTING_FLOAT, "a float");
         return from.value_.float_value;
     }
 };
 template <>
 struct setting::reader<std::string> {
     static std::string read(const setting &from) {
-        from.want(from.kind() == PASSDOCK_SETTING_STRING, "a string");
+        from.expect(from.kind() == PASSDOCK_SETTING_STRING, "a string");
         return std::string(text(from.value_.string_value));
     }
 };
@@ -96,19 +97,19 @@ struct setting::reader<std::optional<T>> {
 template <class T>
 struct setting::reader<std::vector<T>> {
     static std::vector<T> read(const setting &from) {
-        from.want(from.kind() == PASSDOCK_SETTING_LIST, "a list");
-        std::vector<T> made;
-        for (const setting &item : from.items()) made.push_back(item.get<T>());
-        return made;
+        from.expect(from.kind() == PASSDOCK_SETTING_LIST, "a list");
+        std::vector<T> result;
+        for (const setting &item : from.items()) result.push_back(item.get<T>());
+        return result;
     }
 };
 template <class T>
 struct setting::reader<std::map<std::string, T>> {
     static std::map<std::string, T> read(const setting &from) {
-        from.want(from.kind() == PASSDOCK_SETTING_TABLE, "a table");
-        std::map<std::string, T> made;
-        for (const setting &item : from.items()) made.emplace(item.name(), item.get<T>());
-        return made;
+        from.expect(from.kind() == PASSDOCK_SETTING_TABLE, "a table");
+        std::map<std::string, T> result;
+        for (const setting &item : from.items()) result.emplace(item.name(), item.get<T>());
+        return result;
     }
 };
 
@@ -135,8 +136,8 @@ struct op_span {
     }
 
 private:
-    op_span(op_id id, passdock_op_part which, uint32_t at, std::string name)
-        : op(id), part(which), index(at), attr(std::move(name)) {}
+    op_span(op_id span_op, passdock_op_part span_part, uint32_t span_index, std::string name)
+        : op(span_op), part(span_part), index(span_index), attr(std::move(name)) {}
 };
 
 /* A message to the user: `diagnostic::warning("...").label(op, "here").help("...")`. */
@@ -145,7 +146,7 @@ public:
     diagnostic(passdock_severity severity, std::string message)
         : severity_(severity), message_(std::move(message)) {}
     static diagnostic warning(std::string message) { return {PASSDOCK_SEVERITY_WARNING, std::move(message)}; }
-    static diagnostic note_of(std::string message) { return {PASSDOCK_SEVERITY_NOTE, std::move(message)}; }
+    static diagnostic note(std::string message) { return {PASSDOCK_SEVERITY_NOTE, std::move(message)}; }
     /* An error, which makes the pass fail. */
     static diagnostic error(std::string message) { return {PASSDOCK_SEVERITY_ERROR, std::move(message)}; }
 
@@ -155,12 +156,12 @@ public:
         return *this;
     }
     /* Adds a location, with a short text below it. The first location is the primary one. */
-    diagnostic &label(op_span at, std::string text = {}) {
-        labels_.emplace_back(std::move(at), std::move(text));
+    diagnostic &label(op_span span, std::string text = {}) {
+        labels_.emplace_back(std::move(span), std::move(text));
         return *this;
     }
-    /* Adds a message. */
-    diagnostic &note(std::string text) {
+    /* Adds a note. */
+    diagnostic &with_note(std::string text) {
         notes_.push_back(std::move(text));
         return *this;
     }
@@ -179,33 +180,33 @@ public:
     template <class Use>
     auto described(Use use) const {
         std::vector<passdock_label> labels;
-        for (const auto &[at, words] : labels_) {
+        for (const auto &[span, text] : labels_) {
             passdock_label label{};
             label.struct_size = sizeof label;
-            label.op = at.op.raw;
-            label.part = at.part;
-            label.index = at.index;
-            label.function = at.function.raw;
-            label.attr = str(at.attr);
-            label.text = str(words);
+            label.op = span.op.raw;
+            label.part = span.part;
+            label.index = span.index;
+            label.function = span.function.raw;
+            label.attr = str(span.attr);
+            label.text = str(text);
             labels.push_back(label);
         }
         std::vector<passdock_str> notes;
         for (const std::string &each : notes_) notes.push_back(str(each));
-        passdock_diagnostic made{};
-        made.struct_size = sizeof made;
-        made.severity = severity_;
-        made.op = PASSDOCK_NONE;
-        made.code = str(code_);
-        made.message = str(message_);
-        made.help = str(help_);
-        made.function = function_.raw;
-        made.label_stride = sizeof(passdock_label);
-        made.labels = labels.data();
-        made.label_count = labels.size();
-        made.notes = notes.data();
-        made.note_count = notes.size();
-        return use(made);
+        passdock_diagnostic desc{};
+        desc.struct_size = sizeof desc;
+        desc.severity = severity_;
+        desc.op = PASSDOCK_NONE;
+        desc.code = str(code_);
+        desc.message = str(message_);
+        desc.help = str(help_);
+        desc.function = function_.raw;
+        desc.label_stride = sizeof(passdock_label);
+        desc.labels = labels.data();
+        desc.label_count = labels.size();
+        desc.notes = notes.data();
+        desc.note_count = notes.size();
+        return use(desc);
     }
 
 private:
@@ -219,7 +220,7 @@ private:
 /* Whether a target supports an op, according to op definitions. */
 struct support {
     enum kind { supported, unsupported, unknown } kind;
-    std::string why; /* the reason, if it is unsupported */
+    std::string reason; /* the reason, if it is unsupported */
 };
 
 /* The context of a running pass or instrument. Valid until the function that received it returns. */
@@ -275,8 +276,8 @@ public:
 
     /* ---- Diagnostics */
 
-    void emit(const diagnostic &said) {
-        check(said.described([this](const passdock_diagnostic &desc) {
+    void emit(const diagnostic &message) {
+        check(message.described([this](const passdock_diagnostic &desc) {
             return PASSDOCK_CPP_CALL(api(), emit)(handle_, &desc);
         }));
     }
@@ -320,7 +321,7 @@ public:
     std::optional<std::vector<value_id>> evaluate(function &f, op_id op, uint64_t max_bytes) {
         passdock_evaluate_desc desc = PASSDOCK_EVALUATE_DESC_INIT;
         desc.max_bytes = max_bytes;
-        return produced(f, op, [&](passdock_value_id *out, size_t count) {
+        return query_results(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, evaluate)(handle_, f.handle(), op.raw, &desc, out, count);
         });
     }
@@ -331,7 +332,7 @@ public:
         std::vector<uint32_t> raw = detail::raw(operands);
         passdock_evaluate_desc desc = PASSDOCK_EVALUATE_DESC_INIT;
         desc.max_bytes = max_bytes;
-        return produced(f, op, [&](passdock_value_id *out, size_t count) {
+        return query_results(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, evaluate_with)(handle_, f.handle(), op.raw, raw.data(),
                                                                 raw.size(), &desc, out, count);
         });
@@ -339,7 +340,7 @@ public:
     /* Inserts the decomposition of an op before the op, and returns a replacement for each result.
      * Returns nothing if there is none. */
     std::optional<std::vector<value_id>> decompose(function &f, op_id op) {
-        return produced(f, op, [&](passdock_value_id *out, size_t count) {
+        return query_results(f, op, [&](passdock_value_id *out, size_t count) {
             return PASSDOCK_CPP_CALL(host_->ops, decompose)(handle_, f.handle(), op.raw, out, count);
         });
     }
@@ -347,7 +348,7 @@ public:
     support supports(function &f, op_id op, std::string_view target) {
         auto status = PASSDOCK_CPP_CALL(host_->ops, supports)(handle_, f.handle(), op.raw, str(target));
         if (status == PASSDOCK_STATUS_NOT_FOUND) return {support::unknown, {}};
-        if (auto why = rejection(f, status)) return {support::unsupported, *why};
+        if (auto reason = rejection(f, status)) return {support::unsupported, *reason};
         return {support::supported, {}};
     }
     /* Checks the number of operands and the attributes of an op. Returns an error message, or nothing. */
@@ -357,7 +358,8 @@ public:
     /* Checks whether the op would be valid with other operands. Returns the reason if it wouldn't. */
     std::optional<std::string> infer_with(function &f, op_id op, const std::vector<value_id> &operands) {
         std::vector<uint32_t> raw = detail::raw(operands);
-        return rejection(f, PASSDOCK_CPP_CALL(host_->ops, infer_with)(handle_, f.handle(), op.raw, raw.data(), raw.size()));
+        return rejection(f, PASSDOCK_CPP_CALL(host_->ops, infer_with)(handle_, f.handle(), op.raw, raw.data(),
+                                                                      raw.size()));
     }
 
 private:
@@ -371,7 +373,7 @@ private:
         return setting(value, std::move(name)).get<T>();
     }
     template <class Call>
-    static std::optional<std::vector<value_id>> produced(function &f, op_id op, Call call) {
+    static std::optional<std::vector<value_id>> query_results(function &f, op_id op, Call call) {
         std::vector<uint32_t> values(f.result_count(op), PASSDOCK_NONE);
         passdock_status status = call(values.data(), values.size());
         if (status == PASSDOCK_STATUS_NOT_FOUND) return std::nullopt;

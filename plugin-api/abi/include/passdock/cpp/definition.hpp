@@ -56,31 +56,31 @@ public:
         check(PASSDOCK_CPP_CALL(api(), set_result_dims)(handle_, index, dims.data(), dims.size()));
     }
     passdock_dim add_expr(passdock_expr_kind kind, passdock_dim lhs, passdock_dim rhs) {
-        passdock_dim made = unknown_dim();
-        check(PASSDOCK_CPP_CALL(api(), add_expr)(handle_, kind, lhs, rhs, &made));
-        return made;
+        passdock_dim result = unknown_dim();
+        check(PASSDOCK_CPP_CALL(api(), add_expr)(handle_, kind, lhs, rhs, &result));
+        return result;
     }
     type_id add_type(const type_spec &type) {
-        type_id made;
+        type_id result;
         check(type.described([&](const passdock_type_desc &desc) {
-            return PASSDOCK_CPP_CALL(api(), add_type)(handle_, &desc, &made.raw);
+            return PASSDOCK_CPP_CALL(api(), add_type)(handle_, &desc, &result.raw);
         }));
-        return made;
+        return result;
     }
     /* In `evaluate`: allocates `len` zeroed bytes for the elements of a result, which are little-endian.
      * May be called once for each result; fill the memory before the definition returns. */
     uint8_t *allocate_result(uint32_t index, const type_spec &type, size_t len) {
-        uint8_t *room = nullptr;
+        uint8_t *data = nullptr;
         check(type.described([&](const passdock_type_desc &desc) {
-            return PASSDOCK_CPP_CALL(api(), allocate_result)(handle_, index, &desc, len, &room);
+            return PASSDOCK_CPP_CALL(api(), allocate_result)(handle_, index, &desc, len, &data);
         }));
-        return room;
+        return data;
     }
     /* In `evaluate`: sets the elements of a result, in row-major order. */
     template <class T>
     void set_result(uint32_t index, const type_spec &type, const std::vector<T> &elements) {
-        uint8_t *room = allocate_result(index, type, elements.size() * sizeof(T));
-        for (size_t i = 0; i < elements.size(); i++) write_element<T>(room + i * sizeof(T), elements[i]);
+        uint8_t *data = allocate_result(index, type, elements.size() * sizeof(T));
+        for (size_t i = 0; i < elements.size(); i++) write_element<T>(data + i * sizeof(T), elements[i]);
     }
     /* In `decompose`, `layout` and `alter_layout`: sets the op's body, as IR text of one
      * function. */
@@ -130,33 +130,33 @@ public:
         template <class Function, class = std::enable_if_t<std::is_invocable_v<Function, op_call &>>>
         callback(Function function) {
             if constexpr (std::is_void_v<std::invoke_result_t<Function, op_call &>>) {
-                silent_ = function;
+                without_status_ = function;
             } else {
-                checked_ = function;
+                with_status_ = function;
             }
         }
-        explicit operator bool() const { return silent_ != nullptr || checked_ != nullptr; }
+        explicit operator bool() const { return without_status_ != nullptr || with_status_ != nullptr; }
         passdock_status operator()(op_call &call) const {
-            if (checked_ != nullptr) return checked_(call);
-            silent_(call);
+            if (with_status_ != nullptr) return with_status_(call);
+            without_status_(call);
             return PASSDOCK_OK;
         }
 
     private:
-        void (*silent_)(op_call &) = nullptr;
-        passdock_status (*checked_)(op_call &) = nullptr;
+        void (*without_status_)(op_call &) = nullptr;
+        passdock_status (*with_status_)(op_call &) = nullptr;
     };
 
     /* Sets the minimum and maximum number of operands; UINT32_MAX: no limit. */
-    op_definition &operands(uint32_t least, uint32_t most) {
-        least_ = least;
-        most_ = most;
+    op_definition &operands(uint32_t min, uint32_t max) {
+        min_operands_ = min;
+        max_operands_ = max;
         return *this;
     }
     /* Sets the minimum and maximum number of results; UINT32_MAX: no limit. */
-    op_definition &results(uint32_t least, uint32_t most) {
-        least_results_ = least;
-        most_results_ = most;
+    op_definition &results(uint32_t min, uint32_t max) {
+        min_results_ = min;
+        max_results_ = max;
         return *this;
     }
     /* Sets the traits, PASSDOCK_TRAIT_*. */
@@ -165,12 +165,13 @@ public:
         return *this;
     }
     /* Adds an attribute with a default value. */
-    op_definition &attr(std::string name, attr_value absent, std::string doc = {}) {
-        attrs_.push_back({std::move(name), std::move(doc), std::move(absent), PASSDOCK_ATTR_NONE, PASSDOCK_ATTR_ENTRY_DEFAULT});
+    op_definition &attr(std::string name, attr_value default_value, std::string doc = {}) {
+        attrs_.push_back({std::move(name), std::move(doc), std::move(default_value), PASSDOCK_ATTR_NONE,
+                          PASSDOCK_ATTR_ENTRY_DEFAULT});
         return *this;
     }
     /* Adds an attribute of a kind without a default. `flags` may be PASSDOCK_ATTR_ENTRY_REQUIRED. */
-    op_definition &attr_of(std::string name, passdock_attr_kind kind, std::string doc = {}, uint32_t flags = 0) {
+    op_definition &attr_of_kind(std::string name, passdock_attr_kind kind, std::string doc = {}, uint32_t flags = 0) {
         attrs_.push_back({std::move(name), std::move(doc), attr_value(0), kind, flags});
         return *this;
     }
@@ -210,16 +211,16 @@ public:
 
 private:
     friend class plugin_table;
-    struct attr_line {
+    struct attr_declaration {
         std::string name, doc;
         attr_value value;
         passdock_attr_kind kind; /* NONE: the kind of `value`, the default */
         uint32_t flags;
     };
-    uint32_t least_ = 0, most_ = UINT32_MAX;
-    uint32_t least_results_ = 0, most_results_ = UINT32_MAX;
+    uint32_t min_operands_ = 0, max_operands_ = UINT32_MAX;
+    uint32_t min_results_ = 0, max_results_ = UINT32_MAX;
     uint64_t traits_ = 0;
-    std::vector<attr_line> attrs_;
+    std::vector<attr_declaration> attrs_;
     std::vector<std::string> targets_;
     callback infer_, evaluate_, decompose_, layout_, alter_layout_, supports_;
 };

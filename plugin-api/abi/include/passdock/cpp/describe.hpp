@@ -21,35 +21,35 @@ struct type_spec {
     std::vector<type_id> items;       /* component types */
 
     static type_spec tensor(passdock_dtype dtype, std::vector<passdock_dim> dims) {
-        type_spec made;
-        made.kind = PASSDOCK_TYPE_TENSOR;
-        made.dtype = dtype;
-        made.dims = std::move(dims);
-        return made;
+        type_spec spec;
+        spec.kind = PASSDOCK_TYPE_TENSOR;
+        spec.dtype = dtype;
+        spec.dims = std::move(dims);
+        return spec;
     }
     static type_spec tensor(passdock_dtype dtype, const std::vector<int64_t> &shape) {
         return tensor(dtype, passdock::dims(shape));
     }
     static type_spec unranked(passdock_dtype dtype) {
-        type_spec made = tensor(dtype, std::vector<passdock_dim>());
-        made.flags = PASSDOCK_TYPE_FLAG_UNRANKED;
-        return made;
+        type_spec spec = tensor(dtype, std::vector<passdock_dim>());
+        spec.flags = PASSDOCK_TYPE_FLAG_UNRANKED;
+        return spec;
     }
 #ifdef PASSDOCK_LOOPS
     static type_spec scalar(passdock_dtype dtype, uint32_t lanes = 1) {
-        type_spec made;
-        made.kind = PASSDOCK_TYPE_SCALAR;
-        made.dtype = dtype;
-        made.lanes = lanes;
-        return made;
+        type_spec spec;
+        spec.kind = PASSDOCK_TYPE_SCALAR;
+        spec.dtype = dtype;
+        spec.lanes = lanes;
+        return spec;
     }
 #endif
     /* A type that consists of other types: a tuple, a sequence, an optional. */
-    static type_spec of(passdock_type_kind kind, std::vector<type_id> items) {
-        type_spec made;
-        made.kind = kind;
-        made.items = std::move(items);
-        return made;
+    static type_spec composite(passdock_type_kind kind, std::vector<type_id> items) {
+        type_spec spec;
+        spec.kind = kind;
+        spec.items = std::move(items);
+        return spec;
     }
     bool is_ranked_tensor() const {
         return kind == PASSDOCK_TYPE_TENSOR && (flags & PASSDOCK_TYPE_FLAG_UNRANKED) == 0;
@@ -59,20 +59,20 @@ struct type_spec {
     template <class Use>
     auto described(Use use) const {
         std::vector<uint32_t> raw_items = detail::raw(items);
-        passdock_type_desc made{};
-        made.struct_size = sizeof made;
-        made.kind = kind;
-        made.dtype = dtype;
-        made.lanes = lanes;
-        made.flags = flags;
-        made.name = name.raw;
-        made.dims = dims.data();
-        made.dim_count = dims.size();
-        made.layout = layout.data();
-        made.layout_count = layout.size();
-        made.items = raw_items.data();
-        made.item_count = raw_items.size();
-        return use(made);
+        passdock_type_desc desc{};
+        desc.struct_size = sizeof desc;
+        desc.kind = kind;
+        desc.dtype = dtype;
+        desc.lanes = lanes;
+        desc.flags = flags;
+        desc.name = name.raw;
+        desc.dims = dims.data();
+        desc.dim_count = dims.size();
+        desc.layout = layout.data();
+        desc.layout_count = layout.size();
+        desc.items = raw_items.data();
+        desc.item_count = raw_items.size();
+        return use(desc);
     }
 };
 
@@ -83,18 +83,18 @@ struct port {
 
     /* Returns the C description, which points to the name. */
     passdock_port_desc desc() const {
-        passdock_port_desc made{};
-        made.struct_size = sizeof made;
-        made.type_id = type.raw;
-        made.name = str(name);
-        return made;
+        passdock_port_desc desc{};
+        desc.struct_size = sizeof desc;
+        desc.type_id = type.raw;
+        desc.name = str(name);
+        return desc;
     }
     static std::vector<passdock_port_desc> described(const std::vector<port> &ports) {
-        std::vector<passdock_port_desc> made;
+        std::vector<passdock_port_desc> descs;
         for (const port &each : ports) {
-            made.push_back(each.desc());
+            descs.push_back(each.desc());
         }
-        return made;
+        return descs;
     }
 };
 
@@ -184,22 +184,22 @@ public:
             region.arg_stride = sizeof(passdock_port_desc);
             regions.push_back(region);
         }
-        passdock_op_desc made{};
-        made.struct_size = sizeof made;
-        made.flags = flags_;
-        made.name = intern(name_).raw;
-        made.loc = loc_.raw;
-        made.operands = operands_.data();
-        made.operand_count = operands_.size();
-        made.result_types = results.data();
-        made.result_count = results.size();
-        made.attrs = attrs.data();
-        made.attr_count = attrs.size();
-        made.regions = regions.data();
-        made.region_count = regions.size();
-        made.attr_stride = sizeof(passdock_attr_desc);
-        made.region_stride = sizeof(passdock_region_desc);
-        return use(made);
+        passdock_op_desc desc{};
+        desc.struct_size = sizeof desc;
+        desc.flags = flags_;
+        desc.name = intern(name_).raw;
+        desc.loc = loc_.raw;
+        desc.operands = operands_.data();
+        desc.operand_count = operands_.size();
+        desc.result_types = results.data();
+        desc.result_count = results.size();
+        desc.attrs = attrs.data();
+        desc.attr_count = attrs.size();
+        desc.regions = regions.data();
+        desc.region_count = regions.size();
+        desc.attr_stride = sizeof(passdock_attr_desc);
+        desc.region_stride = sizeof(passdock_region_desc);
+        return use(desc);
     }
 
 private:

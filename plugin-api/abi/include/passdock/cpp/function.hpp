@@ -74,15 +74,15 @@ public:
     /* Returns the location of an op that was merged from several ops. */
     loc_id fuse_locs(const std::vector<loc_id> &locs) {
         std::vector<uint32_t> raw = detail::raw(locs);
-        loc_id made;
-        check(PASSDOCK_CPP_CALL(api(), fuse_locs)(handle(), raw.data(), raw.size(), &made.raw));
-        return made;
+        loc_id result;
+        check(PASSDOCK_CPP_CALL(api(), fuse_locs)(handle(), raw.data(), raw.size(), &result.raw));
+        return result;
     }
     /* Returns the location of an ONNX node with this name. */
     loc_id name_loc(std::string_view name) {
-        loc_id made;
-        check(PASSDOCK_CPP_CALL(api(), name_loc)(handle(), str(name), &made.raw));
-        return made;
+        loc_id result;
+        check(PASSDOCK_CPP_CALL(api(), name_loc)(handle(), str(name), &result.raw));
+        return result;
     }
 
     /* ---- Values and types */
@@ -107,17 +107,17 @@ public:
         check(PASSDOCK_CPP_CALL(api(), set_value_metadata)(handle(), value.raw, str(key), str(text)));
     }
     type_id add_type(const type_spec &type) {
-        type_id made;
+        type_id result;
         check(type.described([&](const passdock_type_desc &desc) {
-            return PASSDOCK_CPP_CALL(api(), add_type)(handle(), &desc, &made.raw);
+            return PASSDOCK_CPP_CALL(api(), add_type)(handle(), &desc, &result.raw);
         }));
-        return made;
+        return result;
     }
     /* Returns a dim expression, for example PASSDOCK_EXPR_ADD of two dims, in canonical form. */
     passdock_dim add_expr(passdock_expr_kind kind, passdock_dim lhs, passdock_dim rhs) {
-        passdock_dim made = unknown_dim();
-        check(PASSDOCK_CPP_CALL(api(), add_expr)(handle(), kind, lhs, rhs, &made));
-        return made;
+        passdock_dim result = unknown_dim();
+        check(PASSDOCK_CPP_CALL(api(), add_expr)(handle(), kind, lhs, rhs, &result));
+        return result;
     }
     /* Replaces dim symbols with dims, simultaneously, in all types of the function. */
     void replace_symbols(const std::vector<std::pair<symbol_id, passdock_dim>> &pairs) {
@@ -144,9 +144,9 @@ public:
         desc.region = constant.region.raw;
         desc.name = str(constant.name);
         desc.data = {constant.data.data(), constant.data.size()};
-        value_id made;
-        check(PASSDOCK_CPP_CALL(api(), add_constant)(handle(), &desc, &made.raw));
-        return made;
+        value_id result;
+        check(PASSDOCK_CPP_CALL(api(), add_constant)(handle(), &desc, &result.raw));
+        return result;
     }
     /* Creates a tensor constant from elements in row-major order, visible in the whole function. To use
      * it as an attribute, pass the `constant` of the value. */
@@ -180,20 +180,20 @@ public:
                                        const std::vector<std::pair<value_id, value_id>> &captures = {},
                                        const function_view *source = nullptr) {
         const function_view &from = source != nullptr ? *source : *this;
-        std::vector<value_id> own = from.args(region);
-        if (own.size() != args.size()) {
+        std::vector<value_id> region_args = from.args(region);
+        if (region_args.size() != args.size()) {
             PASSDOCK_CPP_THROW("`clone_region` expects one value per argument of the region", PASSDOCK_STATUS_INVALID);
         }
         std::vector<uint32_t> results(from.operand_count(from.terminator(region)));
-        std::vector<passdock_capture> all;
-        for (size_t i = 0; i < args.size(); i++) all.push_back({own[i].raw, args[i].raw});
-        for (const std::pair<value_id, value_id> &pair : captures) all.push_back({pair.first.raw, pair.second.raw});
+        std::vector<passdock_capture> pairs;
+        for (size_t i = 0; i < args.size(); i++) pairs.push_back({region_args[i].raw, args[i].raw});
+        for (const std::pair<value_id, value_id> &pair : captures) pairs.push_back({pair.first.raw, pair.second.raw});
         passdock_clone_desc desc = PASSDOCK_CLONE_DESC_INIT;
         desc.region = region.raw;
         if (source != nullptr) desc.source = source->ref();
         desc.at = at.raw();
-        desc.captures = all.data();
-        desc.capture_count = all.size();
+        desc.captures = pairs.data();
+        desc.capture_count = pairs.size();
         desc.results = results.data();
         desc.result_count = results.size();
         check(PASSDOCK_CPP_CALL(api(), clone_ops)(handle(), &desc));
@@ -207,9 +207,9 @@ public:
     /* Appends an argument to a region. For the body it is a parameter, and the interface changes. */
     value_id add_arg(region_id region, const port &arg) {
         passdock_port_desc desc = arg.desc();
-        value_id made;
-        check(PASSDOCK_CPP_CALL(api(), add_arg)(handle(), region.raw, &desc, &made.raw));
-        return made;
+        value_id result;
+        check(PASSDOCK_CPP_CALL(api(), add_arg)(handle(), region.raw, &desc, &result.raw));
+        return result;
     }
     /* Sets the results of a region. `ports` has one for each value, or is empty; names and types that
      * ports omit don't change. */
@@ -242,10 +242,10 @@ public:
 private:
     template <class Make>
     op_id make_op(const op_builder &op, uint32_t results, Make make) {
-        op_id made;
+        op_id result;
         check(op.described([this](std::string_view name) { return intern(name); }, results,
-                           [&](const passdock_op_desc &desc) { return make(desc, &made.raw); }));
-        return made;
+                           [&](const passdock_op_desc &desc) { return make(desc, &result.raw); }));
+        return result;
     }
 };
 

@@ -16,7 +16,7 @@
 #define PASSDOCK_CPP_EXCEPTIONS 0
 #define PASSDOCK_PANIC "abort"
 #define PASSDOCK_CPP_VERSION PASSDOCK_CPP_NAME(PASSDOCK_ABI_MINOR, PASSDOCK_TARGET_MINOR, _abort)
-#define PASSDOCK_CPP_THROW(...) ::passdock::detail::die(::passdock::error(__VA_ARGS__))
+#define PASSDOCK_CPP_THROW(...) ::passdock::detail::terminate_with(::passdock::error(__VA_ARGS__))
 #endif
 /* Plugins with other versions of the ABI, and with and without exceptions, may be in one process, so their inline
  * functions must have different names. */

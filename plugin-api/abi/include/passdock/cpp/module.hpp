@@ -51,20 +51,20 @@ public:
 
     /* Returns the functions of the module, in order. */
     std::vector<passdock_function_entry> functions() const {
-        std::vector<passdock_function_entry> made;
+        std::vector<passdock_function_entry> result;
         for (uint32_t i = 0; i < view().functions.len; i++) {
             auto entry = detail::record_at<passdock_function_entry>(view().functions, i);
-            if (entry.name != PASSDOCK_NONE) made.push_back(entry);
+            if (entry.name != PASSDOCK_NONE) result.push_back(entry);
         }
-        return made;
+        return result;
     }
     /* Returns the names of the functions of a kind, as a list that edits don't change. */
     std::vector<symbol_id> functions(passdock_function_kind kind) const {
-        std::vector<symbol_id> made;
+        std::vector<symbol_id> result;
         for (const passdock_function_entry &entry : functions()) {
-            if (entry.kind == kind) made.push_back(symbol_id(entry.name));
+            if (entry.kind == kind) result.push_back(symbol_id(entry.name));
         }
-        return made;
+        return result;
     }
     /* Returns a snapshot of the current state of a function. */
     passdock::snapshot snapshot(symbol_id name) const {

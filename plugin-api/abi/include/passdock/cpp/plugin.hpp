@@ -20,9 +20,9 @@ public:
     std::string_view plugin() const { return text(info_->plugin); }
     uint32_t opt_level() const { return info_->opt_level; }
     std::vector<std::string_view> required() const {
-        std::vector<std::string_view> made;
-        for (size_t i = 0; i < info_->required_count; i++) made.push_back(text(info_->required[i]));
-        return made;
+        std::vector<std::string_view> result;
+        for (size_t i = 0; i < info_->required_count; i++) result.push_back(text(info_->required[i]));
+        return result;
     }
     /* The error message, in `pass_failed`. */
     std::string_view error() const { return text(info_->error); }
@@ -92,20 +92,20 @@ public:
     report_failure(const passdock_host *host, passdock_context *context) : host_(host), context_(context) {}
 
     passdock_status operator()(const error &thrown, passdock_status status) const noexcept {
-        passdock_diagnostic reason = of(thrown.what(), status);
+        passdock_diagnostic reason = make_diagnostic(thrown.what(), status);
         reason.op = thrown.op().raw;
         reason.function = thrown.function().raw;
         return emit(reason, status);
     }
     passdock_status operator()(const std::exception &thrown, passdock_status status) const noexcept {
-        return emit(of(thrown.what(), status), status);
+        return emit(make_diagnostic(thrown.what(), status), status);
     }
     passdock_status operator()(const char *message, passdock_status status) const noexcept {
-        return emit(of(message, status), status);
+        return emit(make_diagnostic(message, status), status);
     }
 
 private:
-    static passdock_diagnostic of(const char *message, passdock_status status) noexcept {
+    static passdock_diagnostic make_diagnostic(const char *message, passdock_status status) noexcept {
         passdock_diagnostic reason{};
         reason.struct_size = sizeof reason;
         reason.severity = status == PASSDOCK_STATUS_PANICKED ? PASSDOCK_SEVERITY_BUG : PASSDOCK_SEVERITY_ERROR;
@@ -158,8 +158,8 @@ struct state {
 };
 template <class Part>
 struct state_with : state {
-    explicit state_with(Part the_part) : part(std::move(the_part)) {}
-    Part part;
+    explicit state_with(Part state_value) : value(std::move(state_value)) {}
+    Part value;
 };
 
 /* ---- The functions of the table's entries */
@@ -167,7 +167,7 @@ struct state_with : state {
 template <class Pass>
 passdock_status run_function(const passdock_host *host, void *state, passdock_context *handle,
                              const passdock_function_ref *ref, const passdock_module_ref *module_ref) noexcept {
-    auto it = static_cast<const state_with<Pass> *>(state);
+    auto pass = static_cast<const state_with<Pass> *>(state);
     return guarded(
         [&] {
             function f(host, *ref);
@@ -175,9 +175,9 @@ passdock_status run_function(const passdock_host *host, void *state, passdock_co
             if constexpr (std::is_invocable_v<Pass, function &, context &, const module_view *>) {
                 std::optional<module_view> m;
                 if (module_ref != nullptr) m.emplace(host, *module_ref);
-                return it->part(f, cx, m ? &*m : nullptr);
+                return pass->value(f, cx, m ? &*m : nullptr);
             } else {
-                return it->part(f, cx);
+                return pass->value(f, cx);
             }
         },
         report_failure(host, handle));
@@ -186,79 +186,79 @@ passdock_status run_function(const passdock_host *host, void *state, passdock_co
 template <class Pass>
 passdock_status run_module(const passdock_host *host, void *state, passdock_context *handle,
                            const passdock_module_ref *ref) noexcept {
-    auto it = static_cast<const state_with<Pass> *>(state);
+    auto pass = static_cast<const state_with<Pass> *>(state);
     return guarded(
         [&] {
             class module m(host, *ref); /* a line that starts with `module` declares a module */
             context cx(host, handle);
-            return it->part(m, cx);
+            return pass->value(m, cx);
         },
         report_failure(host, handle));
 }
 
 /* An instance of an instrument, and its last report. */
 struct instance {
-    std::unique_ptr<instrument> part;
-    std::string shown;
+    std::unique_ptr<instrument> object;
+    std::string last_report;
 };
 
 template <class Instrument>
 passdock_status create_instrument(const passdock_host *host, void *, passdock_context *handle, void **out) noexcept {
     return guarded(
         [&] {
-            auto made = std::make_unique<instance>();
+            auto result = std::make_unique<instance>();
             context cx(host, handle);
             if constexpr (std::is_constructible_v<Instrument, context &>) {
-                made->part = std::make_unique<Instrument>(cx);
+                result->object = std::make_unique<Instrument>(cx);
             } else {
-                made->part = std::make_unique<Instrument>();
+                result->object = std::make_unique<Instrument>();
             }
-            *out = made.release();
+            *out = result.release();
         },
         report_failure(host, handle));
 }
 
-inline void destroy_instrument(const passdock_host *, void *it, passdock_context *) noexcept {
-    delete static_cast<instance *>(it);
+inline void destroy_instrument(const passdock_host *, void *data, passdock_context *) noexcept {
+    delete static_cast<instance *>(data);
 }
 
 /* Calls a function of an instance. */
 template <class Body>
-passdock_status watch(const passdock_host *host, void *it, passdock_context *handle, Body body) noexcept {
+passdock_status watch(const passdock_host *host, void *data, passdock_context *handle, Body body) noexcept {
     return guarded(
         [&] {
             context cx(host, handle);
-            body(*static_cast<instance *>(it), cx);
+            body(*static_cast<instance *>(data), cx);
         },
         report_failure(host, handle));
 }
 
 template <void (instrument::*Method)(context &)>
-passdock_status watch_context(const passdock_host *host, void *it, passdock_context *handle) noexcept {
-    return watch(host, it, handle, [](instance &it, context &cx) { ((*it.part).*Method)(cx); });
+passdock_status watch_context(const passdock_host *host, void *data, passdock_context *handle) noexcept {
+    return watch(host, data, handle, [](instance &current, context &cx) { ((*current.object).*Method)(cx); });
 }
 
 template <void (instrument::*Method)(context &, const module_view &, const pass_info &)>
-passdock_status watch_pass(const passdock_host *host, void *it, passdock_context *handle,
+passdock_status watch_pass(const passdock_host *host, void *data, passdock_context *handle,
                            const passdock_module_ref *module, const passdock_pass_info *pass) noexcept {
-    return watch(host, it, handle, [&](instance &it, context &cx) {
-        ((*it.part).*Method)(cx, module_view(host, *module), pass_info(pass));
+    return watch(host, data, handle, [&](instance &current, context &cx) {
+        ((*current.object).*Method)(cx, module_view(host, *module), pass_info(pass));
     });
 }
 
-inline passdock_status watch_should_run(const passdock_host *host, void *it, passdock_context *handle,
+inline passdock_status watch_should_run(const passdock_host *host, void *data, passdock_context *handle,
                                         const passdock_module_ref *module, const passdock_pass_info *pass,
                                         uint32_t *out) noexcept {
-    return watch(host, it, handle, [&](instance &it, context &cx) {
-        *out = it.part->should_run(cx, module_view(host, *module), pass_info(pass)) ? 1 : 0;
+    return watch(host, data, handle, [&](instance &current, context &cx) {
+        *out = current.object->should_run(cx, module_view(host, *module), pass_info(pass)) ? 1 : 0;
     });
 }
 
-inline passdock_status watch_report(const passdock_host *host, void *it, passdock_context *handle,
+inline passdock_status watch_report(const passdock_host *host, void *data, passdock_context *handle,
                                     passdock_str *out) noexcept {
-    return watch(host, it, handle, [&](instance &it, context &cx) {
-        it.shown = it.part->report(cx);
-        *out = str(it.shown);
+    return watch(host, data, handle, [&](instance &current, context &cx) {
+        current.last_report = current.object->report(cx);
+        *out = str(current.last_report);
     });
 }
 
@@ -270,11 +270,11 @@ struct op_functions {
 template <op_definition::callback op_functions::*Which>
 passdock_status call_op_function(const passdock_host *host, void *state, passdock_op_call *handle,
                                  const passdock_function_ref *ref, passdock_op_id op) noexcept {
-    auto it = static_cast<const state_with<op_functions> *>(state);
+    auto functions = static_cast<const state_with<op_functions> *>(state);
     return guarded(
         [&] {
             op_call call(host, handle, *ref, op_id(op));
-            return (it->part.*Which)(call);
+            return (functions->value.*Which)(call);
         },
         report_rejection(host, handle));
 }
@@ -293,8 +293,8 @@ public:
                 fill(*this);
                 finish();
             },
-            [&](const auto &why, passdock_status status) noexcept {
-                reason_ = copy(why);
+            [&](const auto &reason, passdock_status status) noexcept {
+                reason_ = permanent(reason);
                 return status;
             });
     }
@@ -344,29 +344,29 @@ public:
     void op(std::string_view name, int64_t since, op_definition definition) {
         using detail::op_functions;
         definitions_.push_back(std::move(definition));
-        const op_definition &kept = definitions_.back();
+        const op_definition &stored = definitions_.back();
         passdock_op_entry entry{};
         entry.name = str(name);
         entry.since = since;
-        entry.min_operands = kept.least_;
-        entry.max_operands = kept.most_;
-        entry.min_results = kept.least_results_;
-        entry.max_results = kept.most_results_;
-        entry.traits = kept.traits_;
-        entry.state = bind(op_functions{kept.infer_, kept.evaluate_, kept.decompose_, kept.layout_,
-                                      kept.alter_layout_, kept.supports_});
-        if (kept.infer_) entry.infer = detail::call_op_function<&op_functions::infer>;
-        if (kept.evaluate_) entry.evaluate = detail::call_op_function<&op_functions::evaluate>;
-        if (kept.decompose_) entry.decompose = detail::call_op_function<&op_functions::decompose>;
-        if (kept.layout_) entry.layout = detail::call_op_function<&op_functions::layout>;
-        if (kept.alter_layout_) entry.alter_layout = detail::call_op_function<&op_functions::alter_layout>;
-        if (kept.supports_) entry.supports = detail::call_op_function<&op_functions::supports>;
+        entry.min_operands = stored.min_operands_;
+        entry.max_operands = stored.max_operands_;
+        entry.min_results = stored.min_results_;
+        entry.max_results = stored.max_results_;
+        entry.traits = stored.traits_;
+        entry.state = bind(op_functions{stored.infer_, stored.evaluate_, stored.decompose_, stored.layout_,
+                                      stored.alter_layout_, stored.supports_});
+        if (stored.infer_) entry.infer = detail::call_op_function<&op_functions::infer>;
+        if (stored.evaluate_) entry.evaluate = detail::call_op_function<&op_functions::evaluate>;
+        if (stored.decompose_) entry.decompose = detail::call_op_function<&op_functions::decompose>;
+        if (stored.layout_) entry.layout = detail::call_op_function<&op_functions::layout>;
+        if (stored.alter_layout_) entry.alter_layout = detail::call_op_function<&op_functions::alter_layout>;
+        if (stored.supports_) entry.supports = detail::call_op_function<&op_functions::supports>;
         auto &targets = targets_.emplace_back();
-        for (const std::string &target : kept.targets_) targets.push_back(str(target));
+        for (const std::string &target : stored.targets_) targets.push_back(str(target));
         entry.targets = targets.data();
         entry.target_count = targets.size();
-        if (!kept.attrs_.empty()) {
-            const auto &attrs = attr_entries(kept);
+        if (!stored.attrs_.empty()) {
+            const auto &attrs = attr_entries(stored);
             entry.attrs = attrs.data();
             entry.attr_count = static_cast<uint32_t>(attrs.size());
         }
@@ -394,24 +394,24 @@ private:
         table_.instrument_count = static_cast<uint32_t>(instruments_.size());
         table_.instrument_stride = sizeof(passdock_instrument_entry);
     }
-    static passdock_str copy(const char *reason) noexcept { return passdock_text(reason); }
+    static passdock_str permanent(const char *reason) noexcept { return passdock_text(reason); }
     /* Returns a copy that is never freed: the host may read it as long as the library is loaded. */
-    static passdock_str copy(const std::exception &why) noexcept {
-        const size_t size = std::strlen(why.what());
-        char *kept = new (std::nothrow) char[size + 1];
-        if (kept == nullptr) return passdock_text("out of memory");
-        std::memcpy(kept, why.what(), size + 1);
-        return {kept, size};
+    static passdock_str permanent(const std::exception &reason) noexcept {
+        const size_t size = std::strlen(reason.what());
+        char *message = new (std::nothrow) char[size + 1];
+        if (message == nullptr) return passdock_text("out of memory");
+        std::memcpy(message, reason.what(), size + 1);
+        return {message, size};
     }
     template <class Part>
     void *bind(Part part) {
-        auto made = std::make_unique<detail::state_with<Part>>(std::move(part));
-        void *state = made.get();
-        states_.push_back(std::move(made));
+        auto result = std::make_unique<detail::state_with<Part>>(std::move(part));
+        void *state = result.get();
+        states_.push_back(std::move(result));
         return state;
     }
     const std::vector<passdock_attr_entry> &attr_entries(const op_definition &definition) {
-        std::vector<passdock_attr_entry> &made = attrs_.emplace_back();
+        std::vector<passdock_attr_entry> &entries = attrs_.emplace_back();
         for (const auto &attr : definition.attrs_) {
             /* As in `set_attr`, an element of a list of strings is a pointer and a length. */
             passdock_attr_desc desc = attr.value.desc(symbol_id(), strings_.emplace_back());
@@ -426,9 +426,9 @@ private:
                 entry.data = desc.data;
                 entry.count = desc.count;
             }
-            made.push_back(entry);
+            entries.push_back(entry);
         }
-        return made;
+        return entries;
     }
 
     passdock_plugin table_{};

@@ -23,25 +23,25 @@ public:
         using pointer = const op_id *;
         using reference = op_id;
 
-        iterator(const op_range &range, size_t at) : range_(&range), at_(at) { skip(); }
-        op_id operator*() const { return range_->ids_[at_]; }
+        iterator(const op_range &range, size_t index) : range_(&range), index_(index) { skip(); }
+        op_id operator*() const { return range_->ids_[index_]; }
         iterator &operator++() {
-            at_++;
+            index_++;
             skip();
             return *this;
         }
-        friend bool operator==(const iterator &a, const iterator &b) { return a.at_ == b.at_; }
-        friend bool operator!=(const iterator &a, const iterator &b) { return a.at_ != b.at_; }
+        friend bool operator==(const iterator &a, const iterator &b) { return a.index_ == b.index_; }
+        friend bool operator!=(const iterator &a, const iterator &b) { return a.index_ != b.index_; }
 
     private:
         void skip() {
-            while (at_ < range_->ids_.size() &&
-                   passdock_get_op(range_->view_, range_->ids_[at_].raw) == nullptr) {
-                at_++;
+            while (index_ < range_->ids_.size() &&
+                   passdock_get_op(range_->view_, range_->ids_[index_].raw) == nullptr) {
+                index_++;
             }
         }
         const op_range *range_;
-        size_t at_;
+        size_t index_;
     };
     iterator begin() const { return {*this, 0}; }
     iterator end() const { return {*this, ids_.size()}; }
@@ -125,9 +125,9 @@ public:
         return value_id(passdock_result(&view(), id.raw, index));
     }
     std::vector<value_id> operands(op_id id) const {
-        std::vector<value_id> made;
-        for (uint32_t i = 0, count = operand_count(id); i < count; i++) made.push_back(operand(id, i));
-        return made;
+        std::vector<value_id> result;
+        for (uint32_t i = 0, count = operand_count(id); i < count; i++) result.push_back(operand(id, i));
+        return result;
     }
     std::vector<value_id> results(op_id id) const {
         auto record = op(id);
@@ -149,12 +149,12 @@ public:
         auto record = op(id);
         return find_attr(record != nullptr ? record->attrs : passdock_range{0, 0}, name);
     }
-    /* Returns the value of an attribute, or `absent` if the op doesn't have it. Returns nothing if the
+    /* Returns the value of an attribute, or `default_value` if the op doesn't have it. Returns nothing if the
      * value is of another kind, or depends on the caller of the function. */
     template <class T>
-    std::optional<T> attr_or(op_id id, std::string_view name, T absent) const {
+    std::optional<T> attr_or(op_id id, std::string_view name, T default_value) const {
         attribute found = attr(id, name);
-        if (!found) return absent;
+        if (!found) return default_value;
         return found.template get_if<T>();
     }
     /* Returns the traits of the op's name as PASSDOCK_TRAIT_*, or 0 if there is no definition. */
@@ -203,14 +203,14 @@ public:
     uint32_t use_count(value_id id) const { return value(id) != nullptr ? value(id)->use_count : 0; }
     /* Returns the users of a value. An op occurs once for each of its operands that is the value. */
     std::vector<op_id> users(value_id id) const {
-        std::vector<op_id> made;
+        std::vector<op_id> result;
         auto record = value(id);
         passdock_use_id next = record != nullptr ? record->first_use : PASSDOCK_NONE;
         while (auto use = at<passdock_use>(view().uses, next)) {
-            made.push_back(op_id(use->user));
+            result.push_back(op_id(use->user));
             next = use->next;
         }
-        return made;
+        return result;
     }
     /* Returns the constant of a value, including the default of a parameter; else NONE. */
     const_id constant(value_id id) const {
@@ -274,23 +274,23 @@ public:
         static_assert(detail::dtype_of<T> != PASSDOCK_DTYPE_NONE, "T is not an element type");
         if (!is_constant(id) || dtype(id) != detail::dtype_of<T>) return std::nullopt;
         array<uint8_t> bytes = data(constant(id));
-        std::vector<T> made;
-        made.reserve(bytes.size() / sizeof(T));
+        std::vector<T> result;
+        result.reserve(bytes.size() / sizeof(T));
         for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
-            made.push_back(read_element<T>(bytes.data() + i));
+            result.push_back(read_element<T>(bytes.data() + i));
         }
-        return made;
+        return result;
     }
     uint64_t hash(const_id id) const {
-        uint64_t made = 0;
-        check(PASSDOCK_CPP_CALL(api(), constant_hash)(handle(), id.raw, &made));
-        return made;
+        uint64_t result = 0;
+        check(PASSDOCK_CPP_CALL(api(), constant_hash)(handle(), id.raw, &result));
+        return result;
     }
     /* Whether two constants have the same bytes; types aren't compared. */
     bool equal(const_id a, const_id b) const {
-        uint32_t made = 0;
-        check(PASSDOCK_CPP_CALL(api(), constants_equal)(handle(), a.raw, b.raw, &made));
-        return made != 0;
+        uint32_t result = 0;
+        check(PASSDOCK_CPP_CALL(api(), constants_equal)(handle(), a.raw, b.raw, &result));
+        return result != 0;
     }
 
     /* ---- Metadata: keys and texts that no operator reads. In an ONNX file they are `metadata_props`. */
@@ -335,12 +335,12 @@ protected:
 private:
     template <class Record>
     std::vector<Record> records(const passdock_column &column, passdock_range range) const {
-        std::vector<Record> made;
-        made.reserve(range.len);
+        std::vector<Record> result;
+        result.reserve(range.len);
         for (uint32_t i = 0; i < range.len; i++) {
-            if (auto record = at<Record>(column, range.start + i)) made.push_back(*record);
+            if (auto record = at<Record>(column, range.start + i)) result.push_back(*record);
         }
-        return made;
+        return result;
     }
     /* Returns the entries that a query for metadata returns, or nothing for an invalid id. */
     template <class Query>
@@ -365,17 +365,17 @@ private:
         return {};
     }
     /* Uses an explicit stack, because regions may be nested deeper than the thread's stack allows. */
-    std::vector<op_id> walk(region_id from, symbol_id wanted, bool nested) const {
-        std::vector<op_id> made;
+    std::vector<op_id> walk(region_id start_region, symbol_id name, bool nested) const {
+        std::vector<op_id> result;
         std::vector<op_id> stack;
         auto first = [&](region_id id) { return op_id(region(id) != nullptr ? region(id)->first : PASSDOCK_NONE); };
-        if (op_id start = first(from)) stack.push_back(start);
+        if (op_id start = first(start_region)) stack.push_back(start);
         while (!stack.empty()) {
             op_id id = stack.back();
             stack.pop_back();
             auto record = op(id);
             if (record == nullptr) continue;
-            if (!wanted || record->name == wanted.raw) made.push_back(id);
+            if (!name || record->name == name.raw) result.push_back(id);
             if (record->next != PASSDOCK_NONE) stack.push_back(op_id(record->next));
             if (!nested || record->regions.len == 0) continue;
             std::vector<region_id> inside = regions(id);
@@ -383,7 +383,7 @@ private:
                 if (op_id start = first(*each)) stack.push_back(start);
             }
         }
-        return made;
+        return result;
     }
 
     const passdock_host *host_;
@@ -391,27 +391,27 @@ private:
 };
 
 inline type_spec function_view::spec(type_id id) const {
-    type_spec made;
+    type_spec spec;
     auto record = type(id);
-    if (record == nullptr) return made;
-    made.kind = record->kind;
-    made.dtype = record->dtype;
-    made.lanes = record->lanes;
-    made.flags = record->flags;
-    made.name = symbol_id(record->name);
-    made.dims = records<passdock_dim>(view().dims, record->dims);
+    if (record == nullptr) return spec;
+    spec.kind = record->kind;
+    spec.dtype = record->dtype;
+    spec.lanes = record->lanes;
+    spec.flags = record->flags;
+    spec.name = symbol_id(record->name);
+    spec.dims = records<passdock_dim>(view().dims, record->dims);
     switch (record->kind) {
 #ifdef PASSDOCK_LOOPS
-    case PASSDOCK_TYPE_BUFFER: made.layout = records<passdock_dim>(view().dims, record->aux); break;
+    case PASSDOCK_TYPE_BUFFER: spec.layout = records<passdock_dim>(view().dims, record->aux); break;
 #endif
     case PASSDOCK_TYPE_TUPLE:
     case PASSDOCK_TYPE_SEQUENCE:
     case PASSDOCK_TYPE_OPTIONAL:
     case PASSDOCK_TYPE_MAP:
-    case PASSDOCK_TYPE_FUNCTION: made.items = list<type_id>(record->aux); break;
+    case PASSDOCK_TYPE_FUNCTION: spec.items = list<type_id>(record->aux); break;
     default: break;
     }
-    return made;
+    return spec;
 }
 
 } // namespace PASSDOCK_CPP_VERSION

@@ -1,5 +1,5 @@
-/* Runs a command that loads the conformance suite into a host, and reports which rules the host keeps.
- * docs/host-conformance.md describes its use. */
+/* Runs a command that loads the host suite into a host, and reports which rules the host keeps.
+ * docs/host-suite.md describes its use. */
 #define _XOPEN_SOURCE 700
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +129,7 @@ int main(int argc, char **argv) {
         perror(argv[1]);
         return 2;
     }
-    snprintf(setting, sizeof setting, "PASSDOCK_CONFORMANCE=%s", argv[1]);
+    snprintf(setting, sizeof setting, "PASSDOCK_HOST_SUITE=%s", argv[1]);
     putenv(setting);
     status = run_command(argv + 2);
     report = fopen(argv[1], "r");

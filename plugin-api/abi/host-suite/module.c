@@ -11,10 +11,10 @@ static passdock_position end_of(passdock_function_ref f) {
 
 void check_copies(const suite *s) {
     const passdock_function_api *api = s->host->functions;
-    passdock_function_ref f = scratch(s, "conformance.Copies"), other = scratch(s, "conformance.Other");
+    passdock_function_ref f = scratch(s, "host_suite.Copies"), other = scratch(s, "host_suite.Other");
     passdock_clone_desc desc = PASSDOCK_CLONE_DESC_INIT;
     passdock_capture captures[2];
-    passdock_op_id op = first_op(other), source_op = op_named(s, s->main, "conformance.Attributes");
+    passdock_op_id op = first_op(other), source_op = op_named(s, s->main, "host_suite.Attributes");
     passdock_value_id results[2] = {77, 77}, args[2];
     passdock_type_id type;
     uint32_t count = f.view->op_count, other_count = other.view->op_count;
@@ -37,7 +37,7 @@ void check_copies(const suite *s) {
     desc.result_count = 1;
     CHECK(561, api->clone_ops(f.handle, &desc) == PASSDOCK_OK && f.view->op_count == count + 1);
     op = passdock_defining_op(f.view, results[0]);
-    CHECK(561, op_of(f, op) != NULL && op_of(f, op)->name == symbol(s, "conformance.Unary"));
+    CHECK(561, op_of(f, op) != NULL && op_of(f, op)->name == symbol(s, "host_suite.Unary"));
     CHECK(561, passdock_operand(f.view, op, 0) == param(f, 1) && other.view->op_count == other_count);
     /* A region: the results are the copies of the operands of its terminator. */
     desc.region = other.view->body;
@@ -79,7 +79,7 @@ static void check_functions(const suite *s) {
     const passdock_module_view *view = s->module->view;
     passdock_function_desc desc = PASSDOCK_FUNCTION_DESC_INIT;
     passdock_function_ref f, same, snapshot, none = {NULL, NULL};
-    passdock_symbol_id unknown = symbol(s, "conformance.Nothing"), name;
+    passdock_symbol_id unknown = symbol(s, "host_suite.Nothing"), name;
     passdock_value_id x;
     passdock_port_desc port = PASSDOCK_PORT_DESC_INIT;
     uint64_t version = view->version;
@@ -96,7 +96,7 @@ static void check_functions(const suite *s) {
     CHECK(603, same.handle == s->main.handle && same.view == s->main.view);
     CHECK(603, api->edit(m, unknown, &same) == PASSDOCK_STATUS_NOT_FOUND);
 
-    desc.name = passdock_text("conformance.Nothing");
+    desc.name = passdock_text("host_suite.Nothing");
     CHECK(604, api->create_function(m, &desc, &f) == PASSDOCK_OK && view->functions.len == count + 1);
     name = f.view->name;
     CHECK(604, name == unknown && view->version > version && f.view->op_count == 0);
@@ -104,7 +104,7 @@ static void check_functions(const suite *s) {
     desc.name = passdock_text("not a..name");
     CHECK(604, api->create_function(m, &desc, &same) == PASSDOCK_STATUS_INVALID);
     CHECK(605, s->host->functions->names_function(s->main.handle, name) == 1);
-    CHECK(605, s->host->functions->names_function(s->main.handle, symbol(s, "conformance.Unary")) == 0);
+    CHECK(605, s->host->functions->names_function(s->main.handle, symbol(s, "host_suite.Unary")) == 0);
     CHECK(606, api->remove_function(m, name) == PASSDOCK_OK);
     CHECK(606, api->remove_function(m, name) == PASSDOCK_STATUS_STALE);
     CHECK(606, s->host->functions->names_function(s->main.handle, name) == 0);
@@ -114,7 +114,7 @@ static void check_functions(const suite *s) {
 
 static void check_outlining(const suite *s) {
     const passdock_module_api *api = s->host->modules;
-    passdock_function_ref f = scratch(s, "conformance.Outlined"), g;
+    passdock_function_ref f = scratch(s, "host_suite.Outlined"), g;
     passdock_outline_desc desc = PASSDOCK_OUTLINE_DESC_INIT;
     passdock_op_id ops[2], call = PASSDOCK_NONE;
     passdock_symbol_id name = PASSDOCK_NONE, again;
@@ -125,11 +125,11 @@ static void check_outlining(const suite *s) {
     desc.function = f.view->name;
     desc.ops = ops;
     desc.op_count = 2;
-    desc.name = passdock_text("conformance.Block");
+    desc.name = passdock_text("host_suite.Block");
     CHECK(608, api->outline(s->module->handle, &desc, &name, &call) == REJECTED);
     desc.op_count = 1;
     CHECK(607, api->outline(s->module->handle, &desc, &name, &call) == PASSDOCK_OK);
-    CHECK(607, same_text(s->host->symbols->text(s->module->view->symbols, name), "conformance.Block"));
+    CHECK(607, same_text(s->host->symbols->text(s->module->view->symbols, name), "host_suite.Block"));
     CHECK(607, op_of(f, call) != NULL && op_of(f, call)->name == name && passdock_operand(f.view, call, 0) == x);
     CHECK(607, op_of(f, ops[0]) == NULL && first_op(f) == call);
     CHECK(607, api->edit(s->module->handle, name, &g) == PASSDOCK_OK && g.view->op_count == 2);
@@ -142,7 +142,7 @@ static void check_outlining(const suite *s) {
     desc.name = passdock_text("..");
     CHECK(608, api->outline(s->module->handle, &desc, &again, &call) == PASSDOCK_STATUS_INVALID);
     remove_scratch(s, f);
-    api->edit(s->module->handle, symbol(s, "conformance.Block_1"), &f);
+    api->edit(s->module->handle, symbol(s, "host_suite.Block_1"), &f);
     remove_scratch(s, f);
     remove_scratch(s, g);
 }
@@ -171,21 +171,21 @@ static const passdock_attr *mark_of(const suite *s) {
 
 /* Runs other passes. `s->main` isn't valid afterwards. */
 void check_runs(const suite *s) {
-    static const char *const failing[] = {"conformance.transform.Fail", "conformance.transform.Config",
-                                          "conformance.transform.Panic", "conformance.transform.EmitError",
-                                          "conformance.transform.Odd"};
+    static const char *const failing[] = {"host_suite.transform.Fail", "host_suite.transform.Config",
+                                          "host_suite.transform.Panic", "host_suite.transform.EmitError",
+                                          "host_suite.transform.Odd"};
     suite again = *s;
     passdock_pass_kind kind = 0;
     unsigned i;
 
     CHECK(611, s->host->context->find_pass(s->context, passdock_text(failing[0]), &kind) == PASSDOCK_OK);
     CHECK(611, kind == PASSDOCK_PASS_FUNCTION);
-    CHECK(611, s->host->context->find_pass(s->context, passdock_text("conformance.Both"), &kind) == PASSDOCK_OK);
+    CHECK(611, s->host->context->find_pass(s->context, passdock_text("host_suite.Both"), &kind) == PASSDOCK_OK);
     CHECK(611, kind == PASSDOCK_PASS_MODULE);
-    CHECK(611, s->host->context->find_pass(s->context, passdock_text("conformance.transform.None"), &kind) ==
+    CHECK(611, s->host->context->find_pass(s->context, passdock_text("host_suite.transform.None"), &kind) ==
                    PASSDOCK_STATUS_NOT_FOUND);
     CHECK(611, s->host->context->last_error(s->context).len > 0);
-    CHECK(612, run(s, "conformance.transform.None") == PASSDOCK_STATUS_NOT_FOUND);
+    CHECK(612, run(s, "host_suite.transform.None") == PASSDOCK_STATUS_NOT_FOUND);
     CHECK(612, s->host->modules->last_error(s->module->handle).len > 0);
     /* The edits of a pass that fails are dropped. */
     for (i = 0; i < sizeof failing / sizeof *failing; i++) {
@@ -195,11 +195,11 @@ void check_runs(const suite *s) {
         CHECK(613, mark_of(&again) == NULL);
     }
     /* Those of one that succeeds are kept. */
-    CHECK(614, run(s, "conformance.transform.Function") == PASSDOCK_OK);
+    CHECK(614, run(s, "host_suite.transform.Function") == PASSDOCK_OK);
     CHECK(614, s->host->modules->edit(s->module->handle, symbol(s, "main"), &again.main) == PASSDOCK_OK);
     CHECK(614, mark_of(&again) != NULL && mark_of(&again)->bits == 1);
-    CHECK(904, run(s, "conformance.transform.Skipped") == PASSDOCK_OK);
-    CHECK(615, run(s, "conformance.Both") == PASSDOCK_OK);
+    CHECK(904, run(s, "host_suite.transform.Skipped") == PASSDOCK_OK);
+    CHECK(615, run(s, "host_suite.Both") == PASSDOCK_OK);
     CHECK(615, s->host->modules->edit(s->module->handle, symbol(s, "main"), &again.main) == PASSDOCK_OK);
     CHECK(615, mark_of(&again) != NULL && mark_of(&again)->bits == 3);
 }

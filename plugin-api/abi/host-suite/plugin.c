@@ -1,5 +1,5 @@
-/* The conformance suite for hosts: a plugin that checks what passdock.h promises. docs/host-conformance.md describes
- * its use. */
+/* The host suite: a plugin that checks what passdock.h promises. docs/host-suite.md describes its
+ * use. */
 #include "suite.h"
 
 /* Whether the module is module.ir. The passes do nothing for other modules. */
@@ -7,7 +7,7 @@ static int is_module_of_suite(const passdock_host *host, const passdock_module_v
     const passdock_function_entry *entry =
         (const passdock_function_entry *)passdock_at(&view->functions, 1, sizeof *entry);
     return entry != NULL && entry->name != PASSDOCK_NONE &&
-           same_text(host->symbols->text(view->symbols, entry->name), "conformance.Callee");
+           same_text(host->symbols->text(view->symbols, entry->name), "host_suite.Callee");
 }
 
 static int state_of_module, state_of_functions;
@@ -83,7 +83,7 @@ static passdock_status run_function(const passdock_host *host, void *state, pass
     CHECK(621, host->modules->edit(module->handle, main_name, &other) == PASSDOCK_STATUS_REJECTED);
     CHECK(621, host->modules->remove_function(module->handle, main_name) == PASSDOCK_STATUS_REJECTED);
     CHECK(621, host->modules->snapshot(module->handle, main_name, &other) == PASSDOCK_OK);
-    CHECK(621, host->functions->names_function(function->handle, symbol(&s, "conformance.Callee")) == 1);
+    CHECK(621, host->functions->names_function(function->handle, symbol(&s, "host_suite.Callee")) == 1);
     host->modules->release(module->handle, other);
     if (function->view->name == main_name) mark(host, function);
     return PASSDOCK_OK;
@@ -110,7 +110,7 @@ static passdock_status fail(const passdock_host *host, void *state, passdock_con
     (void)module;
     if (!suite_is_running) return PASSDOCK_OK;
     mark(host, function);
-    diagnostic.message = passdock_text("the conformance suite tests how this pass fails");
+    diagnostic.message = passdock_text("the host suite tests how this pass fails");
     if (status != PASSDOCK_OK) diagnostic.flags = PASSDOCK_DIAGNOSTIC_REASON;
     CHECK(712, host->context->emit(context, &diagnostic) == PASSDOCK_OK);
     return status;
@@ -120,7 +120,7 @@ static passdock_status statuses[] = {PASSDOCK_STATUS_FAILED, PASSDOCK_STATUS_CON
                                      PASSDOCK_OK, 77};
 
 #define PASS(pass_name, function, pass_state) \
-    {.name = PASSDOCK_STR("conformance.transform." pass_name), .state = pass_state, function}
+    {.name = PASSDOCK_STR("host_suite.transform." pass_name), .state = pass_state, function}
 #define FUNCTION_PASS(pass_name, function, pass_state) \
     PASS(pass_name, .run_function = function, pass_state)
 static const passdock_pass_entry passes[] = {

@@ -13,7 +13,7 @@ static const passdock_host *hosts[MAX_HOSTS];
 static unsigned host_count;
 
 static void write_line(const char *line) {
-    const char *path = getenv("PASSDOCK_CONFORMANCE");
+    const char *path = getenv("PASSDOCK_HOST_SUITE");
     FILE *file = path != NULL ? fopen(path, "a") : stderr;
     if (file == NULL) return;
     fprintf(file, "%s\n", line);
@@ -81,7 +81,7 @@ passdock_function_ref scratch(const suite *s, const char *name) {
     api->add_arg(f.handle, f.view->body, &port, &x);
     port.name = passdock_text("y");
     api->add_arg(f.handle, f.view->body, &port, &y);
-    op = body_op(s, f, "conformance.Unary", &x, 1);
+    op = body_op(s, f, "host_suite.Unary", &x, 1);
     u = passdock_result(f.view, op, 0);
     port.name = passdock_text("u");
     results.values = &u;

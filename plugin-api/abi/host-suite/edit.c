@@ -37,7 +37,7 @@ static void check_creation(const suite *s, passdock_function_ref f) {
     attr.kind = PASSDOCK_ATTR_INT;
     attr.name = symbol(s, "number");
     attr.bits = 7;
-    desc.name = symbol(s, "conformance.Branch");
+    desc.name = symbol(s, "host_suite.Branch");
     desc.operands = operands;
     desc.operand_count = 3;
     desc.result_types = types;
@@ -79,12 +79,12 @@ static void check_replacement(const suite *s, passdock_function_ref f) {
     passdock_type_id type = value_of(f, passdock_result(f.view, old, 0))->type_id;
 
     old_result = passdock_result(f.view, old, 0);
-    user = body_op(s, f, "conformance.Unary", &old_result, 1);
+    user = body_op(s, f, "host_suite.Unary", &old_result, 1);
     attr.kind = PASSDOCK_ATTR_INT;
     attr.name = symbol(s, "kept");
     CHECK(504, api->set_attr(f.handle, old, &attr) == PASSDOCK_OK);
     attr.name = symbol(s, "own");
-    desc.name = symbol(s, "conformance.Binary");
+    desc.name = symbol(s, "host_suite.Binary");
     values[0] = values[1] = x;
     desc.operands = values;
     desc.operand_count = 2;
@@ -120,8 +120,8 @@ static void check_erasure_and_moves(const suite *s, passdock_function_ref f) {
     passdock_position at = end_of(f), elsewhere;
     uint32_t count = f.view->op_count;
 
-    second = body_op(s, f, "conformance.Unary", &u, 1);
-    third = body_op(s, f, "conformance.Unary", &x, 1);
+    second = body_op(s, f, "host_suite.Unary", &u, 1);
+    third = body_op(s, f, "host_suite.Unary", &x, 1);
     CHECK(507, api->erase_op(f.handle, first) == REJECTED && op_of(f, first) != NULL);
     CHECK(507, api->erase_op(f.handle, last_op(f)) == REJECTED);
     at.before = first;
@@ -132,7 +132,7 @@ static void check_erasure_and_moves(const suite *s, passdock_function_ref f) {
     CHECK(508, api->move_op(f.handle, first, &at) == REJECTED);
     CHECK(508, api->move_op(f.handle, third, &at) == PASSDOCK_OK && op_of(f, third)->next == last_op(f));
     elsewhere = at;
-    second = op_named(s, f, "conformance.Branch");
+    second = op_named(s, f, "host_suite.Branch");
     if (second != PASSDOCK_NONE) {
         elsewhere.region = passdock_id_at(f.view, op_of(f, second)->regions, 0);
         CHECK(508, api->move_op(f.handle, third, &elsewhere) == REJECTED);
@@ -148,7 +148,7 @@ static void check_operands(const suite *s, passdock_function_ref f) {
     passdock_value_id x = param(f, 0), y = param(f, 1), u = passdock_result(f.view, op, 0), result;
     uint32_t uses = value_of(f, y)->use_count;
 
-    later = body_op(s, f, "conformance.Unary", &u, 1);
+    later = body_op(s, f, "host_suite.Unary", &u, 1);
     result = passdock_result(f.view, later, 0);
     CHECK(509, api->set_operand(f.handle, op, 0, y) == PASSDOCK_OK && passdock_operand(f.view, op, 0) == y);
     CHECK(509, value_of(f, y)->use_count == uses + 1);
@@ -166,7 +166,7 @@ void check_ops(const suite *s) {
                                                                           check_erasure_and_moves, check_operands};
     size_t i;
     for (i = 0; i < sizeof parts / sizeof *parts; i++) {
-        passdock_function_ref f = scratch(s, "conformance.Ops");
+        passdock_function_ref f = scratch(s, "host_suite.Ops");
         parts[i](s, f);
         check_view(s, f.view);
         remove_scratch(s, f);
@@ -187,7 +187,7 @@ static void check_types_and_names(const suite *s, passdock_function_ref f) {
     desc.dtype = PASSDOCK_DTYPE_F32;
     desc.flags = PASSDOCK_TYPE_FLAG_UNRANKED;
     CHECK(511, api->add_type(f.handle, &desc, &unranked) == PASSDOCK_OK);
-    op_desc.name = symbol(s, "conformance.Unary");
+    op_desc.name = symbol(s, "host_suite.Unary");
     op_desc.operands = &x;
     op_desc.operand_count = 1;
     op_desc.result_types = &none;
@@ -258,14 +258,14 @@ static void check_domains_and_locations(const suite *s, passdock_function_ref f)
     const passdock_loc *loc;
     uint32_t count = f.view->opsets.len;
 
-    CHECK(517, api->set_opset(f.handle, passdock_text("conformance.other"), 3) == PASSDOCK_OK);
+    CHECK(517, api->set_opset(f.handle, passdock_text("host_suite.other"), 3) == PASSDOCK_OK);
     CHECK(517, f.view->opsets.len == count + 1);
-    CHECK(517, api->set_opset(f.handle, passdock_text("conformance.other"), 2) == REJECTED);
-    CHECK(517, api->set_opset(f.handle, passdock_text("conformance.other"), 4) == PASSDOCK_OK);
-    CHECK(517, api->set_opset(f.handle, passdock_text("conformance.other"), 0) == PASSDOCK_OK);
+    CHECK(517, api->set_opset(f.handle, passdock_text("host_suite.other"), 2) == REJECTED);
+    CHECK(517, api->set_opset(f.handle, passdock_text("host_suite.other"), 4) == PASSDOCK_OK);
+    CHECK(517, api->set_opset(f.handle, passdock_text("host_suite.other"), 0) == PASSDOCK_OK);
     CHECK(517, f.view->opsets.len == count);
-    CHECK(517, api->set_opset(f.handle, passdock_text("conformance"), 0) == REJECTED);
-    CHECK(517, api->set_opset(f.handle, passdock_text("conformance"), -1) == PASSDOCK_STATUS_INVALID);
+    CHECK(517, api->set_opset(f.handle, passdock_text("host_suite"), 0) == REJECTED);
+    CHECK(517, api->set_opset(f.handle, passdock_text("host_suite"), -1) == PASSDOCK_STATUS_INVALID);
     CHECK(517, api->set_opset(f.handle, passdock_text("onnx"), 18) == PASSDOCK_STATUS_INVALID);
     CHECK(517, api->set_opset(f.handle, passdock_text("ai.onnx"), 17) == PASSDOCK_OK);
     CHECK(517, f.view->opsets.len == count);
@@ -324,7 +324,7 @@ static void check_inlining(const suite *s, passdock_function_ref f) {
     region_desc.arg_count = 1;
     region_desc.name = symbol(s, "body");
     port.type_id = type;
-    desc.name = symbol(s, "conformance.Branch");
+    desc.name = symbol(s, "host_suite.Branch");
     desc.regions = &region_desc;
     desc.region_count = 1;
     desc.result_types = &type;
@@ -333,7 +333,7 @@ static void check_inlining(const suite *s, passdock_function_ref f) {
     if (op_of(f, op) == NULL) return;
     inside.region = passdock_id_at(f.view, op_of(f, op)->regions, 0);
     arg = passdock_id_at(f.view, passdock_get_region(f.view, inside.region)->args, 0);
-    desc.name = symbol(s, "conformance.Unary");
+    desc.name = symbol(s, "host_suite.Unary");
     desc.region_count = 0;
     desc.operands = &arg;
     desc.operand_count = 1;
@@ -398,7 +398,7 @@ void check_values(const suite *s) {
         check_metadata,        check_inlining,  check_symbols_of_dims};
     size_t i;
     for (i = 0; i < sizeof parts / sizeof *parts; i++) {
-        passdock_function_ref f = scratch(s, "conformance.Values");
+        passdock_function_ref f = scratch(s, "host_suite.Values");
         parts[i](s, f);
         check_view(s, f.view);
         remove_scratch(s, f);

@@ -26,7 +26,7 @@ void check_host(const passdock_host *host) {
     CHECK(102, is_complete(host->analyses, sizeof *host->analyses));
     CHECK(103, host->abi.major == PASSDOCK_ABI_MAJOR && host->ir.major == PASSDOCK_IR_MAJOR);
     CHECK(104, host->name.len > 0 && host->version.len > 0);
-    CHECK(105, host->get_extension(host, passdock_text("conformance.none/1")) == NULL);
+    CHECK(105, host->get_extension(host, passdock_text("host_suite.none/1")) == NULL);
     CHECK(105, host->get_extension(host, empty) == NULL);
     CHECK(105, host->get_extension(host, passdock_text(PASSDOCK_LOOPS_EXTENSION)) == loops);
 }
@@ -41,7 +41,7 @@ typedef struct elsewhere {
 static void use_symbols(void *state) {
     elsewhere *e = (elsewhere *)state;
     e->known = e->host->symbols->find(e->symbols, passdock_text("main"));
-    e->interned = e->host->symbols->intern(e->symbols, passdock_text("conformance thread"));
+    e->interned = e->host->symbols->intern(e->symbols, passdock_text("host_suite thread"));
     e->text = e->host->symbols->text(e->symbols, e->interned);
 }
 
@@ -49,18 +49,18 @@ void check_symbols(const passdock_host *host, const passdock_symbols *symbols) {
     static const char *const known[] = {"", "return", "yield", "if", "for", "while", "tuple", "tuple_get", "index"};
     const passdock_symbol_api *api = host->symbols;
     passdock_str with_nul = {"a\0b", 3}, not_utf8 = {"\xff", 1}, text;
-    passdock_symbol_id one = api->intern(symbols, passdock_text("conformance one")), more;
+    passdock_symbol_id one = api->intern(symbols, passdock_text("host_suite one")), more;
     elsewhere e = {NULL, NULL, 0, 0, {NULL, 0}};
     char name[32];
     unsigned i;
 
     CHECK(201, one != PASSDOCK_NONE && one >= PASSDOCK_SYMBOL_FIRST);
-    CHECK(201, api->intern(symbols, passdock_text("conformance one")) == one);
+    CHECK(201, api->intern(symbols, passdock_text("host_suite one")) == one);
     text = api->text(symbols, one);
-    CHECK(201, same_text(text, "conformance one"));
-    CHECK(202, api->find(symbols, passdock_text("conformance one")) == one);
-    CHECK(202, api->find(symbols, passdock_text("conformance none")) == PASSDOCK_NONE);
-    CHECK(202, api->find(symbols, passdock_text("conformance none")) == PASSDOCK_NONE);
+    CHECK(201, same_text(text, "host_suite one"));
+    CHECK(202, api->find(symbols, passdock_text("host_suite one")) == one);
+    CHECK(202, api->find(symbols, passdock_text("host_suite none")) == PASSDOCK_NONE);
+    CHECK(202, api->find(symbols, passdock_text("host_suite none")) == PASSDOCK_NONE);
     CHECK(203, api->text(symbols, PASSDOCK_NONE).len == 0 && api->text(symbols, PASSDOCK_NONE - 1).len == 0);
     CHECK(204, api->intern(symbols, not_utf8) == PASSDOCK_NONE && api->find(symbols, not_utf8) == PASSDOCK_NONE);
     for (i = 0; i < sizeof known / sizeof *known; i++) {
@@ -74,16 +74,16 @@ void check_symbols(const passdock_host *host, const passdock_symbols *symbols) {
         name[0] = (char)('a' + i % 26);
         name[1] = (char)('a' + i / 26 % 26);
         name[2] = (char)('a' + i / 676);
-        strcpy(name + 3, " conformance");
+        strcpy(name + 3, " host_suite");
         api->intern(symbols, passdock_text(name));
     }
-    CHECK(207, api->text(symbols, one).ptr == text.ptr && same_text(text, "conformance one"));
+    CHECK(207, api->text(symbols, one).ptr == text.ptr && same_text(text, "host_suite one"));
     e.host = host;
     e.symbols = symbols;
     on_thread(use_symbols, &e);
     CHECK(208, e.known == api->find(symbols, passdock_text("main")));
-    CHECK(208, e.interned == api->find(symbols, passdock_text("conformance thread")));
-    CHECK(208, same_text(e.text, "conformance thread"));
+    CHECK(208, e.interned == api->find(symbols, passdock_text("host_suite thread")));
+    CHECK(208, same_text(e.text, "host_suite thread"));
 }
 
 static int in_range(passdock_range range, passdock_column column) {
@@ -256,8 +256,8 @@ static const passdock_value *operand_of(const suite *s, passdock_op_id op, uint3
 void check_main(const suite *s) {
     const passdock_function_view *view = s->main.view;
     const passdock_module_view *module = s->module->view;
-    passdock_op_id a = op_named(s, s->main, "conformance.Attributes"), two = op_named(s, s->main, "conformance.Two");
-    passdock_op_id branch = op_named(s, s->main, "conformance.Branch");
+    passdock_op_id a = op_named(s, s->main, "host_suite.Attributes"), two = op_named(s, s->main, "host_suite.Two");
+    passdock_op_id branch = op_named(s, s->main, "host_suite.Branch");
     const passdock_op *op = passdock_get_op(view, a);
     const passdock_type *type;
     const passdock_dim *dim;
@@ -304,7 +304,7 @@ void check_main(const suite *s) {
     CHECK(314, (value->flags & PASSDOCK_VALUE_KIND) == PASSDOCK_VALUE_ARG && value->constant != PASSDOCK_NONE);
     for (i = 0; i < view->opsets.len; i++) {
         const passdock_opset *opset = (const passdock_opset *)at(&view->opsets, i, sizeof *opset);
-        if (opset->domain == symbol(s, "conformance")) opsets += opset->version == 1;
+        if (opset->domain == symbol(s, "host_suite")) opsets += opset->version == 1;
         if (opset->domain == PASSDOCK_SYMBOL_EMPTY) opsets += opset->version == 17;
     }
     CHECK(314, opsets == 2);
@@ -313,7 +313,7 @@ void check_main(const suite *s) {
     for (i = 0; i < 2; i++) {
         const passdock_function_entry *entry =
             (const passdock_function_entry *)at(&module->functions, i, sizeof *entry);
-        const char *name = i == 0 ? "main" : "conformance.Callee";
+        const char *name = i == 0 ? "main" : "host_suite.Callee";
         CHECK(315, same_text(s->host->symbols->text(module->symbols, entry->name), name));
         CHECK(315, entry->kind == PASSDOCK_FUNCTION_GRAPH && entry->reserved == 0);
         CHECK(315, i > 0 || entry->op_count == view->op_count);

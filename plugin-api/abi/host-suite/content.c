@@ -19,7 +19,7 @@ static const void *at(const passdock_column *column, const passdock_attr *attr, 
 
 void check_attributes(const suite *s) {
     const passdock_function_api *api = s->host->functions;
-    passdock_function_ref f = scratch(s, "conformance.Attributes");
+    passdock_function_ref f = scratch(s, "host_suite.Attributes");
     passdock_attr_desc desc = PASSDOCK_ATTR_DESC_INIT, bare;
     passdock_constant_desc constant = PASSDOCK_CONSTANT_DESC_INIT;
     const int64_t ints[2] = {-1, INT64_MAX};
@@ -103,7 +103,7 @@ void check_attributes(const suite *s) {
     check_view(s, f.view);
     remove_scratch(s, f);
     /* The attribute of a region goes with its op. */
-    op = op_named(s, s->main, "conformance.Branch");
+    op = op_named(s, s->main, "host_suite.Branch");
     CHECK(534, api->remove_attr(s->main.handle, op, symbol(s, "then_branch")) == REJECTED);
 }
 
@@ -150,7 +150,7 @@ static void check_exprs(const suite *s, passdock_function_ref f) {
 }
 
 void check_types(const suite *s) {
-    passdock_function_ref f = scratch(s, "conformance.Types");
+    passdock_function_ref f = scratch(s, "host_suite.Types");
     passdock_type_desc desc = PASSDOCK_TYPE_DESC_INIT, bare;
     passdock_dim dims[3];
     passdock_type_id items[3];
@@ -201,7 +201,7 @@ void check_types(const suite *s) {
     CHECK(542, type_of(s, f, desc)->aux.len == 3 && type_of(s, f, desc)->lanes == 1);
     desc = bare;
     desc.kind = PASSDOCK_TYPE_OPAQUE;
-    desc.name = symbol(s, "conformance.Handle");
+    desc.name = symbol(s, "host_suite.Handle");
     CHECK(542, type_of(s, f, desc)->name == desc.name);
     CHECK(542, type_of(s, f, bare)->kind == PASSDOCK_TYPE_UNKNOWN);
     items[0] = 0xfffffff0u;
@@ -285,8 +285,8 @@ static void check_creation(const suite *s, passdock_function_ref f) {
 
 void check_constants(const suite *s) {
     const passdock_function_api *api = s->host->functions;
-    passdock_function_ref f = scratch(s, "conformance.Constants");
-    passdock_op_id a = op_named(s, s->main, "conformance.Attributes"), two = op_named(s, s->main, "conformance.Two");
+    passdock_function_ref f = scratch(s, "host_suite.Constants");
+    passdock_op_id a = op_named(s, s->main, "host_suite.Attributes"), two = op_named(s, s->main, "host_suite.Two");
     passdock_const_id w = constant_of(s->main, passdock_operand(s->main.view, a, 2));
     passdock_const_id words = constant_of(s->main, passdock_operand(s->main.view, two, 1));
     passdock_bytes bytes = {NULL, 0};

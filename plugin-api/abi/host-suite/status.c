@@ -19,18 +19,18 @@ static void check_stale(const suite *s, passdock_function_ref f) {
     passdock_position before = {f.view->body, UNKNOWN};
     passdock_op_id op = first_op(f), ids[3] = {PASSDOCK_NONE, UNKNOWN, PASSDOCK_NONE}, out = 77;
     passdock_value_id x = param(f, 0), u = passdock_result(f.view, op, 0), unknown = UNKNOWN;
-    passdock_symbol_id name = symbol(s, "conformance.Unary");
+    passdock_symbol_id name = symbol(s, "host_suite.Unary");
     const passdock_metadata *metadata;
     passdock_bytes bytes;
     uint64_t hash;
     uint32_t equal, i;
     size_t count;
-    passdock_op_id made = body_op(s, f, "conformance.Unary", &x, 1);
+    passdock_op_id made = body_op(s, f, "host_suite.Unary", &x, 1);
 
     CHECK(403, api->erase_op(f.handle, made) == PASSDOCK_OK);
     CHECK(403, passdock_get_op(f.view, made) == NULL);
     ids[2] = made;
-    CHECK(403, body_op(s, f, "conformance.Unary", &x, 1) != made);
+    CHECK(403, body_op(s, f, "host_suite.Unary", &x, 1) != made);
     op_desc.name = attr.name = name;
     attr.kind = PASSDOCK_ATTR_INT;
     /* NONE, an unknown id and the id of an erased op. */
@@ -92,7 +92,7 @@ static void check_malformed(const suite *s, passdock_function_ref f) {
 
     CHECK(404, api->create_op(f.handle, NULL, &at, &out) == PASSDOCK_STATUS_INVALID);
     CHECK(404, api->last_error(f.handle).len > 0);
-    desc.name = symbol(s, "conformance.Unary");
+    desc.name = symbol(s, "host_suite.Unary");
     CHECK(404, api->create_op(f.handle, &desc, NULL, &out) == PASSDOCK_STATUS_INVALID);
     CHECK(404, api->create_op(f.handle, &desc, &at, NULL) == PASSDOCK_STATUS_INVALID);
     CHECK(404, api->constant_data(f.handle, 0, NULL) != PASSDOCK_OK);
@@ -152,7 +152,7 @@ static void use_handles(void *state) {
 }
 
 void check_statuses(const suite *s) {
-    passdock_function_ref f = scratch(s, "conformance.Statuses");
+    passdock_function_ref f = scratch(s, "host_suite.Statuses");
     const passdock_function_view *view = f.view;
     uint64_t version = view->version;
     foreign call = {NULL, {NULL, NULL}, 0, 0, 0, 0};
@@ -187,7 +187,7 @@ static void check_sizes(const suite *s, passdock_function_ref f) {
     later_op later;
     later_attr list[2];
 
-    init.name = symbol(s, "conformance.Unary");
+    init.name = symbol(s, "host_suite.Unary");
     init.struct_size = 0;
     CHECK(411, api->create_op(f.handle, &init, &at, &out) == PASSDOCK_STATUS_INVALID);
     init.struct_size = sizeof later;
@@ -254,9 +254,9 @@ static void check_flags(const suite *s, passdock_function_ref f) {
     passdock_function_ref created;
     passdock_op_id out;
 
-    op.name = attr.name = region.name = symbol(s, "conformance.Unary");
+    op.name = attr.name = region.name = symbol(s, "host_suite.Unary");
     attr.kind = PASSDOCK_ATTR_INT;
-    function.name = outline.name = passdock_text("conformance.New");
+    function.name = outline.name = passdock_text("host_suite.New");
     FLAG(414, op, api->create_op(f.handle, &op, &at, &out));
     FLAG(414, attr, api->set_attr(f.handle, first_op(f), &attr));
     FLAG(414, port, api->add_arg(f.handle, f.view->body, &port, &out));
@@ -294,7 +294,7 @@ static void check_flags(const suite *s, passdock_function_ref f) {
 }
 
 void check_descriptions(const suite *s) {
-    passdock_function_ref f = scratch(s, "conformance.Descriptions");
+    passdock_function_ref f = scratch(s, "host_suite.Descriptions");
     check_sizes(s, f);
     check_flags(s, f);
     check_view(s, f.view);

@@ -114,7 +114,7 @@ static passdock_status evaluate_unary(const passdock_host *original, void *state
 
 static passdock_status decompose_unary(const passdock_host *original, void *state, passdock_op_call *call,
                                        const passdock_function_ref *function, passdock_op_id op) {
-    static const char body[] = "fn @body(%x) { %y = conformance.Binary(%x, %x) return %y }";
+    static const char body[] = "fn @body(%x) { %y = host_suite.Binary(%x, %x) return %y }";
     const passdock_host *host = host_to_check(original);
     passdock_str not_utf8 = {"\xff", 1};
     (void)state;
@@ -129,7 +129,7 @@ static passdock_status decompose_unary(const passdock_host *original, void *stat
 /* Both `layout` and `alter_layout`. */
 static passdock_status layout_unary(const passdock_host *original, void *state, passdock_op_call *call,
                                     const passdock_function_ref *function, passdock_op_id op) {
-    static const char body[] = "fn @body(%x) { %y = conformance.Unary(%x) return %y }";
+    static const char body[] = "fn @body(%x) { %y = host_suite.Unary(%x) return %y }";
     const passdock_host *host = host_to_check(original);
     const passdock_definition_api *api = host->definitions;
     passdock_str requested = {NULL, 0};
@@ -157,7 +157,7 @@ static passdock_status supports_unary(const passdock_host *original, void *state
     passdock_str target = {NULL, 0};
     (void)state;
     if (!suite_is_running) return NOT_FOUND;
-    CHECK(855, host->definitions->target(call, &target) == PASSDOCK_OK && same_text(target, "conformance.cpu"));
+    CHECK(855, host->definitions->target(call, &target) == PASSDOCK_OK && same_text(target, "host_suite.cpu"));
     desc.kind = PASSDOCK_TYPE_TENSOR;
     desc.dtype = PASSDOCK_DTYPE_F64;
     desc.dims = &dim;
@@ -214,10 +214,10 @@ static const passdock_attr_entry attrs_of_unary[] = {
      .flags = PASSDOCK_ATTR_ENTRY_DEFAULT,
      .bits = 1},
 };
-static const passdock_str targets[] = {PASSDOCK_STR("conformance.cpu")};
+static const passdock_str targets[] = {PASSDOCK_STR("host_suite.cpu")};
 
 #define DEFINITION(op_name, min, max, ...)                                                               \
-    {.name = PASSDOCK_STR("conformance." op_name), .since = 1, .min_operands = min, .max_operands = max, \
+    {.name = PASSDOCK_STR("host_suite." op_name), .since = 1, .min_operands = min, .max_operands = max, \
      .min_results = 1, __VA_ARGS__}
 const passdock_op_entry suite_ops[SUITE_OPS] = {
     DEFINITION("Attributes", 1, 3, .max_results = 1, .infer = infer_same),
@@ -265,11 +265,11 @@ static int has_error(const suite *s, passdock_function_ref f) {
 
 static void check_inference(const suite *s, passdock_function_ref f) {
     const passdock_op_api *api = s->host->ops;
-    passdock_op_id unary = op_on(s, f, "conformance.Unary", param(f, 0)), binary, shape, again;
-    passdock_op_id wrong = op_on(s, f, "conformance.Wrong", param(f, 0));
-    passdock_op_id branch = op_on(s, f, "conformance.Branch", param(f, 0));
+    passdock_op_id unary = op_on(s, f, "host_suite.Unary", param(f, 0)), binary, shape, again;
+    passdock_op_id wrong = op_on(s, f, "host_suite.Wrong", param(f, 0));
+    passdock_op_id branch = op_on(s, f, "host_suite.Branch", param(f, 0));
     passdock_value_id value = passdock_result(f.view, unary, 0), x = param(f, 0);
-    uint64_t traits = api->traits(f.handle, symbol(s, "conformance.Unary"));
+    uint64_t traits = api->traits(f.handle, symbol(s, "host_suite.Unary"));
     const passdock_attr_entry *attrs = NULL;
     const passdock_dim *dims = NULL;
     uint32_t attr_count = 0, stride = 0;
@@ -279,9 +279,9 @@ static void check_inference(const suite *s, passdock_function_ref f) {
     CHECK(831, (traits & PASSDOCK_TRAIT_DEFINED) && (traits & PASSDOCK_TRAIT_FOLDS));
     CHECK(831, (traits & PASSDOCK_TRAIT_DECOMPOSES) && (traits & PASSDOCK_TRAIT_KNOWS_LAYOUT));
     CHECK(831, (traits & PASSDOCK_TRAIT_ALTERS_LAYOUT) && !(traits & PASSDOCK_TRAIT_COMMUTATIVE));
-    CHECK(831, api->traits(f.handle, symbol(s, "conformance.Undefined")) == 0);
+    CHECK(831, api->traits(f.handle, symbol(s, "host_suite.Undefined")) == 0);
     CHECK(832, api->check_op(s->context, f.handle, unary) == PASSDOCK_OK);
-    binary = op_on(s, f, "conformance.Binary", x);
+    binary = op_on(s, f, "host_suite.Binary", x);
     CHECK(832, api->check_op(s->context, f.handle, binary) == REJECTED && has_error(s, f));
     CHECK(833, api->infer(s->context, f.handle, unary) == PASSDOCK_OK);
     CHECK(833, value_of(f, value)->type_id == value_of(f, x)->type_id);
@@ -291,8 +291,8 @@ static void check_inference(const suite *s, passdock_function_ref f) {
     CHECK(835, api->infer_with(s->context, f.handle, wrong, &x, 1) == REJECTED);
     CHECK(835, same_text(s->host->functions->last_error(f.handle), "it is always wrong"));
 
-    shape = op_on(s, f, "conformance.Shape", x);
-    again = op_on(s, f, "conformance.Shape", passdock_result(f.view, shape, 0));
+    shape = op_on(s, f, "host_suite.Shape", x);
+    again = op_on(s, f, "host_suite.Shape", passdock_result(f.view, shape, 0));
     CHECK(838, api->known_dims(f.handle, passdock_result(f.view, shape, 0), &dims, &count) == NOT_FOUND);
     CHECK(838, api->infer(s->context, f.handle, shape) == PASSDOCK_OK);
     CHECK(838, api->known_dims(f.handle, passdock_result(f.view, shape, 0), &dims, &count) == PASSDOCK_OK);
@@ -308,8 +308,8 @@ static void check_evaluation(const suite *s, passdock_function_ref f) {
     const passdock_op_api *api = s->host->ops;
     const passdock_function_api *functions = s->host->functions;
     passdock_value_id constant = numbers(s, f), out = 77, scratch_value = PASSDOCK_NONE;
-    passdock_op_id op = op_on(s, f, "conformance.Unary", constant), dynamic = first_op(f);
-    passdock_op_id branch = op_on(s, f, "conformance.Branch", constant);
+    passdock_op_id op = op_on(s, f, "host_suite.Unary", constant), dynamic = first_op(f);
+    passdock_op_id branch = op_on(s, f, "host_suite.Branch", constant);
     passdock_evaluate_desc desc = PASSDOCK_EVALUATE_DESC_INIT;
     passdock_bytes bytes = {NULL, 0};
     float number = 0;
@@ -336,8 +336,8 @@ static void check_evaluation(const suite *s, passdock_function_ref f) {
 
 static void check_forms(const suite *s, passdock_function_ref f) {
     const passdock_op_api *api = s->host->ops;
-    passdock_op_id unary = first_op(f), branch = op_on(s, f, "conformance.Branch", param(f, 0));
-    passdock_str wanted = passdock_text("AB->BA"), cpu = passdock_text("conformance.cpu");
+    passdock_op_id unary = first_op(f), branch = op_on(s, f, "host_suite.Branch", param(f, 0));
+    passdock_str wanted = passdock_text("AB->BA"), cpu = passdock_text("host_suite.cpu");
     passdock_value_id out = PASSDOCK_NONE;
     passdock_attr_desc attr = PASSDOCK_ATTR_DESC_INIT;
     passdock_laid_out laid_out;
@@ -345,7 +345,7 @@ static void check_forms(const suite *s, passdock_function_ref f) {
 
     CHECK(840, api->decompose(s->context, f.handle, unary, &out, 1) == PASSDOCK_OK);
     CHECK(840, f.view->op_count == count + 1 && op_of(f, unary) != NULL && value_of(f, out) != NULL);
-    CHECK(840, op_of(f, passdock_defining_op(f.view, out))->name == symbol(s, "conformance.Binary"));
+    CHECK(840, op_of(f, passdock_defining_op(f.view, out))->name == symbol(s, "host_suite.Binary"));
     CHECK(840, op_of(f, passdock_defining_op(f.view, out))->next == unary);
     CHECK(840, api->decompose(s->context, f.handle, branch, &out, 1) == NOT_FOUND && has_error(s, f));
     memset(&laid_out, 0, sizeof laid_out);
@@ -357,7 +357,7 @@ static void check_forms(const suite *s, passdock_function_ref f) {
     CHECK(845, api->layout(s->context, f.handle, branch, &wanted, 1, &laid_out) == NOT_FOUND);
     CHECK(845, api->layout(s->context, f.handle, unary, NULL, 0, &laid_out) == PASSDOCK_STATUS_INVALID);
     CHECK(846, api->supports(s->context, f.handle, unary, cpu) == PASSDOCK_OK);
-    CHECK(846, api->supports(s->context, f.handle, unary, passdock_text("conformance.gpu")) == NOT_FOUND);
+    CHECK(846, api->supports(s->context, f.handle, unary, passdock_text("host_suite.gpu")) == NOT_FOUND);
     attr.kind = PASSDOCK_ATTR_INT;
     attr.name = symbol(s, "scale");
     s->host->functions->set_attr(f.handle, unary, &attr);
@@ -370,7 +370,7 @@ void check_queries(const suite *s) {
                                                                           check_forms};
     size_t i;
     for (i = 0; i < sizeof parts / sizeof *parts; i++) {
-        passdock_function_ref f = scratch(s, "conformance.Queries");
+        passdock_function_ref f = scratch(s, "host_suite.Queries");
         parts[i](s, f);
         check_view(s, f.view);
         remove_scratch(s, f);
@@ -378,9 +378,9 @@ void check_queries(const suite *s) {
 }
 
 void check_texts(const suite *s) {
-    static const char rule[] = "rule one { conformance.Unary(conformance.Unary(%x)) => conformance.Unary(%x) }";
+    static const char rule[] = "rule one { host_suite.Unary(host_suite.Unary(%x)) => host_suite.Unary(%x) }";
     const passdock_op_api *api = s->host->ops;
-    passdock_function_ref f = scratch(s, "conformance.Texts");
+    passdock_function_ref f = scratch(s, "host_suite.Texts");
     passdock_text_desc desc = PASSDOCK_TEXT_DESC_INIT;
     passdock_rewrite_desc rewrite = PASSDOCK_REWRITE_DESC_INIT;
     passdock_value_id x = param(f, 0), out = PASSDOCK_NONE, u = passdock_result(f.view, first_op(f), 0);
@@ -388,7 +388,7 @@ void check_texts(const suite *s) {
     uint32_t count = f.view->op_count;
 
     desc.op = op;
-    desc.text = passdock_text("fn @body(%a) { %b = conformance.Unary(%a) %c = conformance.Binary(%b, %a) return %c }");
+    desc.text = passdock_text("fn @body(%a) { %b = host_suite.Unary(%a) %c = host_suite.Binary(%b, %a) return %c }");
     desc.args = &x;
     desc.arg_count = 1;
     desc.results = &out;
@@ -402,13 +402,13 @@ void check_texts(const suite *s) {
     desc.text = passdock_text("fn @body(%a) { return");
     CHECK(862, api->insert_text(s->context, f.handle, &desc) == REJECTED && has_error(s, f));
     CHECK(862, f.view->op_count == count + 2);
-    op = body_op(s, f, "conformance.Unary", &u, 1);
+    op = body_op(s, f, "host_suite.Unary", &u, 1);
     u = passdock_result(f.view, op, 0);
-    op = body_op(s, f, "conformance.Binary", &u, 1);
+    op = body_op(s, f, "host_suite.Binary", &u, 1);
     rewrite.rules = passdock_text(rule);
     CHECK(863, api->rewrite(s->context, f.handle, &rewrite) == PASSDOCK_OK);
     CHECK(863, passdock_operand(f.view, passdock_defining_op(f.view, passdock_operand(f.view, op, 0)), 0) == x);
-    rewrite.rules = passdock_text("rule one { conformance.Unary(%x) => %y }");
+    rewrite.rules = passdock_text("rule one { host_suite.Unary(%x) => %y }");
     CHECK(864, api->rewrite(s->context, f.handle, &rewrite) == REJECTED && has_error(s, f));
     check_view(s, f.view);
     remove_scratch(s, f);

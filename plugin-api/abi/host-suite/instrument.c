@@ -76,8 +76,8 @@ static observer *check_pass(const passdock_host *host, void *instance, const pas
     CHECK(901, o->is_entered == o->is_left + 1);
     CHECK(903, pass->struct_size >= sizeof *pass && pass->name.len > 0 && (pass->error.len > 0) == has_failed);
     CHECK(903, pass->required_count == 0 || pass->required != NULL);
-    if (pass->name.len > 12 && memcmp(pass->name.ptr, "conformance.t", 13) == 0) {
-        CHECK(903, same_text(pass->plugin, "conformance"));
+    if (pass->name.len > 12 && memcmp(pass->name.ptr, "host_suite.t", 13) == 0) {
+        CHECK(903, same_text(pass->plugin, "host_suite"));
     }
     /* The module is read-only. */
     host = host_to_check(host);
@@ -96,7 +96,7 @@ static passdock_status should_run(const passdock_host *host, void *instance, pas
     observer *o = check_pass(host, instance, module, pass, 0);
     (void)context;
     CHECK(904, *out == 1);
-    *out = !same_text(pass->name, "conformance.transform.Skipped");
+    *out = !same_text(pass->name, "host_suite.transform.Skipped");
     o->decided = 1;
     return PASSDOCK_OK;
 }
@@ -106,8 +106,8 @@ static passdock_status before(const passdock_host *host, void *instance, passdoc
     observer *o = check_pass(host, instance, module, pass, 0);
     passdock_run_desc desc = PASSDOCK_RUN_DESC_INIT;
     CHECK(901, o->decided);
-    CHECK(904, !same_text(pass->name, "conformance.transform.Skipped"));
-    desc.name = passdock_text("conformance.transform.Function");
+    CHECK(904, !same_text(pass->name, "host_suite.transform.Skipped"));
+    desc.name = passdock_text("host_suite.transform.Function");
     CHECK(907, host->modules->run_pass(module->handle, context, &desc) != PASSDOCK_OK);
     o->decided = 0;
     o->depth++;
@@ -149,12 +149,12 @@ static passdock_status report(const passdock_host *host, void *instance, passdoc
     observer *o = check_instance(instance);
     entered_from(host);
     CHECK(901, context != NULL && o->depth == 0);
-    *out = passdock_text("the conformance suite observed passes");
+    *out = passdock_text("the host suite observed passes");
     return PASSDOCK_OK;
 }
 
 const passdock_instrument_entry suite_instrument = {
-    .name = PASSDOCK_STR("conformance.observer"),
+    .name = PASSDOCK_STR("host_suite.observer"),
     .state = &state_of_instrument,
     .create = create,
     .destroy = destroy,

@@ -72,7 +72,7 @@ static passdock_status infer_with(passdock_context *context, passdock_function *
 
 static passdock_status target(passdock_op_call *call, passdock_str *out) {
     (void)call;
-    *out = passdock_text("conformance.gpu");
+    *out = passdock_text("host_suite.gpu");
     return PASSDOCK_OK;
 }
 

@@ -50,12 +50,12 @@ static void check_settings(const passdock_host *host, passdock_context *context)
     CHECK(705, value.struct_size == 16 && value.int_value == -5 && value.item_stride == 0xffffffffu);
 
     value = setting(sizeof value);
-    CHECK(706, api->config(context, passdock_text("conformance.Target"), passdock_text("cores"), &value) ==
+    CHECK(706, api->config(context, passdock_text("host_suite.Target"), passdock_text("cores"), &value) ==
                    PASSDOCK_OK);
     CHECK(706, value.kind == PASSDOCK_SETTING_INT && value.int_value == 8);
-    CHECK(706, api->config(context, passdock_text("conformance.Target"), passdock_text("none"), &value) ==
+    CHECK(706, api->config(context, passdock_text("host_suite.Target"), passdock_text("none"), &value) ==
                    PASSDOCK_STATUS_NOT_FOUND);
-    CHECK(706, api->config(context, passdock_text("conformance.None"), passdock_text(""), &value) ==
+    CHECK(706, api->config(context, passdock_text("host_suite.None"), passdock_text(""), &value) ==
                    PASSDOCK_STATUS_NOT_FOUND);
 }
 
@@ -78,8 +78,8 @@ void check_context(const passdock_host *host, passdock_context *context) {
     check_settings(host, context);
     CHECK(711, api->shows(context, PASSDOCK_SEVERITY_ERROR) == 1 && api->shows(context, PASSDOCK_SEVERITY_BUG) == 1);
     CHECK(711, api->shows(context, PASSDOCK_SEVERITY_DEBUG) <= 1 && api->shows(context, 77) <= 1);
-    diagnostic.message = passdock_text("a message of the conformance suite");
-    diagnostic.code = passdock_text("conformance::test");
+    diagnostic.message = passdock_text("a message of the host suite");
+    diagnostic.code = passdock_text("host_suite::test");
     label.op = 0;
     label.text = passdock_text("here");
     diagnostic.labels = &label;
@@ -103,8 +103,8 @@ void check_context(const passdock_host *host, passdock_context *context) {
     CHECK(713, api->emit(context, &later.desc) == PASSDOCK_OK);
     CHECK(713, api->emit(context, NULL) == PASSDOCK_STATUS_INVALID);
     CHECK(714, api->is_cancelled(context) == 0);
-    CHECK(715, api->may_rewrite(context, passdock_text("conformance rule")) == PASSDOCK_OK);
-    api->rewrote(context, passdock_text("conformance rule"));
+    CHECK(715, api->may_rewrite(context, passdock_text("host_suite rule")) == PASSDOCK_OK);
+    api->rewrote(context, passdock_text("host_suite rule"));
 }
 
 /* The data of an analysis: its number among all of this process. */
@@ -135,7 +135,7 @@ static void check_columns(const suite *s) {
     const passdock_analysis_api *api = s->host->analyses;
     passdock_function *f = s->main.handle;
     const passdock_function_view *view = s->main.view;
-    passdock_op_id a = op_named(s, s->main, "conformance.Attributes");
+    passdock_op_id a = op_named(s, s->main, "host_suite.Attributes");
     passdock_value_id result = passdock_result(view, a, 0);
     passdock_column column = {NULL, 0, 0};
     const passdock_liveness *liveness;
@@ -147,7 +147,7 @@ static void check_columns(const suite *s) {
     CHECK(811, api->column(f, passdock_text(PASSDOCK_ANALYSIS_LIVENESS), &column) == PASSDOCK_OK);
     CHECK(811, column.len == view->values.len);
     liveness = (const passdock_liveness *)column.base;
-    CHECK(811, liveness[result].last_use == op_named(s, s->main, "conformance.Two"));
+    CHECK(811, liveness[result].last_use == op_named(s, s->main, "host_suite.Two"));
     CHECK(812, api->column(f, passdock_text(PASSDOCK_ANALYSIS_ORDER), &column) == PASSDOCK_OK);
     CHECK(812, column.len == view->ops.len);
     order = (const passdock_op_order *)column.base;
@@ -160,18 +160,18 @@ static void check_columns(const suite *s) {
     CHECK(814, api->column(f, passdock_text(PASSDOCK_ANALYSIS_NAMES), &column) == PASSDOCK_OK);
     names = (const passdock_name_use *)column.base;
     for (i = 0; i < column.len; i++) {
-        if (names[i].name == symbol(s, "conformance.Unary")) unary = names[i].count;
+        if (names[i].name == symbol(s, "host_suite.Unary")) unary = names[i].count;
     }
     CHECK(814, unary == 2);
-    CHECK(815, api->column(f, passdock_text("conformance none"), &column) == PASSDOCK_STATUS_NOT_FOUND);
+    CHECK(815, api->column(f, passdock_text("host_suite none"), &column) == PASSDOCK_STATUS_NOT_FOUND);
     CHECK(815, s->host->functions->last_error(f).len > 0);
 }
 
 void check_analyses(const suite *s) {
     const passdock_analysis_api *api = s->host->analyses;
     static const char owner[1], stranger[1];
-    passdock_function_ref f = scratch(s, "conformance.Analyses");
-    passdock_str key = passdock_text("cost"), shared = passdock_text("conformance.Cost/1");
+    passdock_function_ref f = scratch(s, "host_suite.Analyses");
+    passdock_str key = passdock_text("cost"), shared = passdock_text("host_suite.Cost/1");
     int *one = NULL, *two = NULL;
     void *found = NULL;
     passdock_value_id x = param(f, 0);
@@ -184,17 +184,17 @@ void check_analyses(const suite *s) {
     /* For a key that is set, the existing data stays, and the host drops the other one. */
     CHECK(822, put(s, f, owner, "cost", &two) == PASSDOCK_OK && two == one);
     CHECK(823, api->get(f.handle, stranger, key, &found) == PASSDOCK_STATUS_NOT_FOUND);
-    CHECK(823, put(s, f, NULL, "conformance.Cost/1", &two) == PASSDOCK_OK);
+    CHECK(823, put(s, f, NULL, "host_suite.Cost/1", &two) == PASSDOCK_OK);
     CHECK(823, api->get(f.handle, NULL, shared, &found) == PASSDOCK_OK && found == two);
     CHECK(824, api->put(f.handle, owner, key, NULL, drop, &found) == PASSDOCK_STATUS_INVALID);
     /* An edit invalidates analyses, unless the pass preserves them. */
-    body_op(s, f, "conformance.Unary", &x, 1);
+    body_op(s, f, "host_suite.Unary", &x, 1);
     CHECK(825, api->get(f.handle, owner, key, &found) == PASSDOCK_STATUS_NOT_FOUND);
     CHECK(825, api->preserve(f.handle, owner, key) == PASSDOCK_OK);
     CHECK(825, api->get(f.handle, owner, key, &found) == PASSDOCK_OK && found == one);
     CHECK(825, api->get(f.handle, NULL, shared, &found) == PASSDOCK_STATUS_NOT_FOUND);
     CHECK(825, api->preserve(f.handle, owner, passdock_text("nothing")) == PASSDOCK_STATUS_NOT_FOUND);
-    body_op(s, f, "conformance.Unary", &x, 1);
+    body_op(s, f, "host_suite.Unary", &x, 1);
     CHECK(822, put(s, f, owner, "cost", &two) == PASSDOCK_OK && two != one);
     remove_scratch(s, f);
     /* One for the passes that run later. */
