@@ -34,6 +34,7 @@ lay_out() {
   cp LICENSE-APACHE LICENSE-MIT "$doc"
   cp examples/models/digits.onnx examples/models/digits_inputs.npy "$examples/models"
   cp examples/rules/erf_gelu.rules "$examples/rules"
+  cp -R examples/{c-op,c-pass,c-rules,cpp-pass} "$examples"
   "$built/passdock" completions bash >"$root/share/bash-completion/completions/passdock"
   "$built/passdock" completions zsh >"$root/share/zsh/site-functions/_passdock"
   "$built/passdock" completions fish >"$root/share/fish/vendor_completions.d/passdock.fish"

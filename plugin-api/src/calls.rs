@@ -43,7 +43,8 @@ impl Function {
 
     /// Creates an op at a position. `out` receives its id.
     ///
-    /// Returns REJECTED if an operand isn't visible at the position, or the op would break another invariant.
+    /// Returns REJECTED if an operand isn't visible at the position, if the op would break another invariant, or if
+    /// the name is that of an operator and of a function of the module, which the op would call.
     pub(crate) fn raw_create_op(
         &mut self,
         desc: OpDesc<'_>,
@@ -59,8 +60,9 @@ impl Function {
     /// Creates an op before `old`, moves all uses of the results of `old` to its results, and erases `old`. `out`
     /// receives the id of the new op.
     ///
-    /// Types, the location, attributes and regions may be taken from `old`: see passdock_op_desc. Returns REJECTED if
-    /// a result with users has no replacement, or if a replacement contradicts the declared type.
+    /// The new op has the metadata of `old`. Types, the location, attributes and regions may be taken from `old`: see
+    /// passdock_op_desc. Returns REJECTED if a result with users has no replacement, if a replacement contradicts the
+    /// declared type, or for the same reason as `create_op`.
     pub(crate) fn raw_replace_op(
         &mut self,
         old: OpId,

@@ -1350,7 +1350,8 @@ pub struct FunctionApi {
     >,
     /// Creates an op at a position. `out` receives its id.
     ///
-    /// Returns REJECTED if an operand isn't visible at the position, or the op would break another invariant.
+    /// Returns REJECTED if an operand isn't visible at the position, if the op would break another invariant, or if
+    /// the name is that of an operator and of a function of the module, which the op would call.
     pub create_op: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1362,8 +1363,9 @@ pub struct FunctionApi {
     /// Creates an op before `old`, moves all uses of the results of `old` to its results, and erases `old`. `out`
     /// receives the id of the new op.
     ///
-    /// Types, the location, attributes and regions may be taken from `old`: see passdock_op_desc. Returns REJECTED if
-    /// a result with users has no replacement, or if a replacement contradicts the declared type.
+    /// The new op has the metadata of `old`. Types, the location, attributes and regions may be taken from `old`: see
+    /// passdock_op_desc. Returns REJECTED if a result with users has no replacement, if a replacement contradicts the
+    /// declared type, or for the same reason as `create_op`.
     pub replace_op: Option<
         unsafe extern "C" fn(
             f: *mut Function,
@@ -1782,8 +1784,8 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// The reason of the status that the callback returns; only the message, the op, its function and the source
-    /// location count.
+    /// The reason of the status that the callback returns, which is FAILED if the callback returns OK; only the
+    /// message, the op, its function and the source location count.
     pub const REASON: u32 = 1;
 }
 

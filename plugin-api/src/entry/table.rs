@@ -34,6 +34,8 @@ pub(super) fn state<T: Sync>(state: &'static T) -> *mut c_void {
     state as *mut c_void
 }
 
+// All fields are set, but later versions may add some.
+#[allow(clippy::needless_update)]
 fn pass_entries(passes: &'static [PassSpec]) -> &'static [abi::PassEntry] {
     let entries = passes.iter().map(|pass| {
         let (state, run_function, run_module) = match &pass.run {

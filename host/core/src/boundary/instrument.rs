@@ -294,7 +294,7 @@ fn report(
     missing: Option<MissingDefinition>,
     context: &ContextSession<'_>,
 ) -> Box<CallbackReport> {
-    let failure = match (status, missing) {
+    let failure = match (context.status(status), missing) {
         (Status::OK, None) => None,
         // A result that was computed without the definition may be wrong.
         (Status::OK, Some(error)) => Some(CallFailure::new(error.to_string())),

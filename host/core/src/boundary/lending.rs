@@ -8,10 +8,10 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread::{self, ThreadId};
+use std::{mem, ptr};
 
 use passdock_abi as abi;
 use passdock_abi::{Column, FunctionView, Str};
@@ -274,6 +274,8 @@ struct Borrower {
     thread: ThreadId,
     /// The results of the last call on the handle.
     results: Loans,
+    /// The results of the call before, which may be arguments of the last call.
+    previous: Loans,
 }
 
 static HANDLES: LazyLock<Mutex<FxHashMap<usize, Borrower>>> = LazyLock::new(Mutex::default);
@@ -293,6 +295,7 @@ impl LentHandle {
             session: AtomicPtr::new(ptr::from_ref(session).cast_mut().cast()),
             thread: thread::current().id(),
             results: Loans::new(LentFor::Result),
+            previous: Loans::new(LentFor::Result),
         };
         let number = NEXT.fetch_add(2, Ordering::Relaxed);
         util::lock(&HANDLES).insert(number, borrower);
@@ -311,7 +314,7 @@ impl Drop for LentHandle {
     }
 }
 
-/// Returns the session of a lent handle for a call on it. The results of the previous call expire.
+/// Returns the session of a lent handle for a call on it, which ends with [`end_call`].
 #[cold]
 pub(super) fn session_of(handle: usize) -> Option<*mut ()> {
     let mut handles = util::lock(&HANDLES);
@@ -333,9 +336,23 @@ pub(super) fn session_of(handle: usize) -> Option<*mut ()> {
         );
         return None;
     }
-    borrower.results.expire();
+    borrower.previous.expire();
+    mem::swap(&mut borrower.results, &mut borrower.previous);
     CALLED.set(handle);
     Some(borrower.session.load(Ordering::Relaxed))
+}
+
+/// Returns the handle of the thread's last call, for [`end_call`].
+pub(super) fn called() -> usize {
+    CALLED.get()
+}
+
+/// Ends a call on a lent handle: the results of the call before expire.
+#[cold]
+pub(super) fn end_call(handle: usize) {
+    if let Some(borrower) = util::lock(&HANDLES).get_mut(&handle) {
+        borrower.previous.expire();
+    }
 }
 
 /// Returns the result of a call, which `lend` lends until the next call on the same handle if the process lends.

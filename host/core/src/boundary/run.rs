@@ -168,7 +168,7 @@ impl<T> PassOutcome<T> {
         added_functions: Vec<Arc<Function>>,
     ) -> PassOutcome<T> {
         PassOutcome {
-            result: match (context.violation(), status, result) {
+            result: match (context.violation(), context.status(status), result) {
                 (Some(violation), ..) => Err(Box::new(violation)),
                 (_, Status::OK, Ok(changed)) => Ok(changed),
                 (_, Status::OK, Err(error)) => Err(Box::new(CallFailure::new(error.message))),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use expect_test::expect;
 use passdock_core::analyses::{self, EffectAnalysis, NameAnalysis, Operators};
 use passdock_core::boundary::{Frame, ModuleCode, run_module_pass};
 use passdock_ir as ir;
@@ -131,4 +132,22 @@ fn pass_sees_the_current_module() {
         .result
         .map_err(|failure| failure.message)
         .expect("works");
+}
+
+/// A new op of the operator would be a call.
+#[test]
+fn op_that_would_call_a_function_is_rejected() {
+    let mut named = module();
+    let created = function(&named, "t.A");
+    named.insert(created).expect("a new name");
+    let create = |f: &mut sdk::Function, _: &sdk::PassContext| -> PassResult {
+        let at = sdk::Position::end_of(f.body());
+        f.create_op(sdk::OpBuilder::new("t.A"), at)?;
+        Ok(())
+    };
+    let changed = run(&named, &TestFrame::with_ops(), create);
+    expect![
+        "failed: the model has a function @t.A, which an op of the operator `t.A` would call [main]"
+    ]
+    .assert_eq(&changed.map(drop).expect_err("the edit fails"));
 }

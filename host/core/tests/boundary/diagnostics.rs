@@ -183,3 +183,28 @@ fn malformed_text_in_diagnostics_is_replaced() {
          = help: caf�"#]]
     .assert_eq(&latin.render(false));
 }
+
+#[test]
+fn pass_that_emits_a_reason_but_returns_ok_fails() {
+    let module = module();
+    let (input, _) = ModuleInput::new(&module);
+    let frame = TestFrame::new();
+    let pass = |_: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
+        let reason = abi::Diagnostic {
+            struct_size: size_of::<abi::Diagnostic>() as u32,
+            op: OpId(0),
+            flags: abi::Diagnostic::REASON,
+            message: abi::Str::new("It can't be done."),
+            ..abi::Diagnostic::EMPTY
+        };
+        // SAFETY: the tables and handles live while the pass runs.
+        unsafe {
+            let emit = (*host().get().context).emit.expect("present");
+            assert_eq!(emit(cx.as_raw(), &reason), Status::OK);
+        }
+        Ok(())
+    };
+    let function = module.function_named("main").expect("present");
+    let (result, _) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
+    expect!["It can't be done."].assert_eq(&result.expect_err("the pass fails").message);
+}

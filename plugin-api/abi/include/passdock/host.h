@@ -42,16 +42,18 @@ typedef struct passdock_function_api {
                                      passdock_bytes *out);
     /* Creates an op at a position. `out` receives its id.
      *
-     * Returns REJECTED if an operand isn't visible at the position, or the op would break
-     * another invariant. */
+     * Returns REJECTED if an operand isn't visible at the position, if the op would break
+     * another invariant, or if the name is that of an operator and of a function of the module,
+     * which the op would call. */
     passdock_status (*create_op)(passdock_function *f, const passdock_op_desc *desc,
                                  const passdock_position *at, passdock_op_id *out);
     /* Creates an op before `old`, moves all uses of the results of `old` to its results, and
      * erases `old`. `out` receives the id of the new op.
      *
-     * Types, the location, attributes and regions may be taken from `old`: see passdock_op_desc.
-     * Returns REJECTED if a result with users has no replacement, or if a replacement
-     * contradicts the declared type. */
+     * The new op has the metadata of `old`. Types, the location, attributes and regions may be
+     * taken from `old`: see passdock_op_desc. Returns REJECTED if a result with users has no
+     * replacement, if a replacement contradicts the declared type, or for the same reason as
+     * `create_op`. */
     passdock_status (*replace_op)(passdock_function *f, passdock_op_id old,
                                   const passdock_op_desc *desc, passdock_op_id *out);
     /* Moves all uses of the results of `old` to other values, one for each result, and erases
@@ -350,8 +352,8 @@ typedef struct passdock_diagnostic {
     {sizeof(passdock_diagnostic), PASSDOCK_SEVERITY_ERROR, PASSDOCK_NONE, 0, {NULL, 0}, {NULL, \
      0}, {NULL, 0}, 0, sizeof(passdock_label), NULL, 0, NULL, 0, {NULL, 0}, 0, 0}
 
-/* The reason of the status that the callback returns; only the message, the op, its function and
- * the source location count. */
+/* The reason of the status that the callback returns, which is FAILED if the callback returns
+ * OK; only the message, the op, its function and the source location count. */
 #define PASSDOCK_DIAGNOSTIC_REASON 1u
 
 /* ---- Settings: values of options and config fields ---------------------------------------------- */

@@ -249,6 +249,15 @@ impl<'a> ContextSession<'a> {
         lending::take_message().map(CallFailure::new)
     }
 
+    /// Returns the status of a callback, which is `FAILED` if it emitted the reason of a failure but returned `OK`.
+    pub(in crate::boundary) fn status(&self, returned: Status) -> Status {
+        let has_failure = |extras: &Box<ContextExtras>| extras.failure.borrow().is_some();
+        match self.extras.get().is_some_and(has_failure) && returned == Status::OK {
+            true => Status::FAILED,
+            false => returned,
+        }
+    }
+
     /// Takes the failure that the pass emitted.
     pub(in crate::boundary) fn take_failure(&self) -> Option<CallFailure> {
         self.extras.get()?.failure.take()
@@ -320,7 +329,9 @@ impl ContextSession<'_> {
     pub(in crate::boundary) fn option(&self, name: &str) -> Edit<Setting> {
         match self.options.get(name) {
             Some(value) => Ok(self.setting(value)),
-            None => Err(EditFailure::not_found("unknown setting")),
+            None => Err(EditFailure::not_found(format!(
+                "the pass has no option `{name}`"
+            ))),
         }
     }
 

@@ -7,7 +7,7 @@ use passdock_abi as abi;
 use passdock_abi::{Status, Str};
 use passdock_ir::{Edit, EditFailure};
 
-use super::{FunctionSession, FunctionState, SessionBase, input};
+use super::{FunctionSession, FunctionState, SessionBase, input, lends};
 use crate::boundary::lending;
 use crate::util;
 
@@ -68,14 +68,19 @@ pub(in crate::boundary) fn call<S: Session>(
         Ok(session) => session,
         Err(error) => return error.status,
     };
-    match catch_unwind(AssertUnwindSafe(|| body(session))) {
+    let called = lends().then(lending::called);
+    let status = match catch_unwind(AssertUnwindSafe(|| body(session))) {
         Ok(Ok(())) => Status::OK,
         Ok(Err(error)) => session.fail(error),
         Err(payload) => {
             session.break_off();
             session.fail(host_failed(payload))
         }
+    };
+    if let Some(called) = called {
+        lending::end_call(called);
     }
+    status
 }
 
 /// Returns the message of a session's last error.

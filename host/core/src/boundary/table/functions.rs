@@ -9,7 +9,9 @@ use passdock_abi::{
 use passdock_ir::{ConstantData, Edit, EditFailure, Function, MAX_OPSETS, Payload, name};
 
 use super::describe;
-use crate::boundary::session::{FunctionSession, FunctionState, input, with_current};
+use crate::boundary::session::{
+    ContextSession, FunctionSession, FunctionState, input, with_current,
+};
 
 impl FunctionState {
     pub(in crate::boundary) fn constant_data(&mut self, id: ConstId) -> Edit<Bytes> {
@@ -42,6 +44,7 @@ impl FunctionState {
         desc: &abi::OpDesc,
         at: &abi::Position,
     ) -> Edit<OpId> {
+        self.check_operator(desc.name)?;
         let function = self.edit()?;
         // SAFETY: see above.
         unsafe { describe::with_op(desc, |new| function.create_op(new, describe::position(at))) }
@@ -52,9 +55,35 @@ impl FunctionState {
         old: OpId,
         desc: &abi::OpDesc,
     ) -> Edit<OpId> {
+        self.check_operator(desc.name)?;
         let function = self.edit()?;
         // SAFETY: see above.
         unsafe { describe::with_op(desc, |new| function.replace_op(old, new)) }
+    }
+
+    /// Rejects an operator that the module has a function of, because the op would call the function.
+    fn check_operator(&mut self, operator: SymbolId) -> Edit {
+        if self.names_function(operator)? {
+            let text = self.read()?.symbols().text(operator);
+            let is_defined =
+                |cx: &ContextSession<'_>| cx.op_defs().names().any(|name| name == text);
+            if with_current(is_defined).unwrap_or(false) {
+                return Err(EditFailure::rejected(format!(
+                    "the model has a function @{text}, which an op of the operator `{text}` would call"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the module, in its current state, has a function of this name.
+    fn names_function(&mut self, name: SymbolId) -> Edit<bool> {
+        if let Some(module) = self.own_module() {
+            return Ok(module.function(name).is_some());
+        }
+        let symbols = self.read()?.symbols();
+        let is_function = with_current(|context| context.names_function(symbols, name));
+        Ok(is_function.unwrap_or(false))
     }
 
     pub(in crate::boundary) fn move_op(&mut self, op: OpId, at: &abi::Position) -> Edit {
@@ -196,15 +225,8 @@ impl FunctionState {
 
 impl FunctionSession {
     pub(in crate::boundary) fn names_function(&self, name: SymbolId) -> u32 {
-        let named = self.with(|state| {
-            if let Some(module) = state.own_module() {
-                return Ok(module.function(name).is_some());
-            }
-            let symbols = state.read()?.symbols();
-            let is_function = with_current(|context| context.names_function(symbols, name));
-            Ok(is_function.unwrap_or(false))
-        });
-        u32::from(named.unwrap_or(false))
+        let names_function = self.with(|state| state.names_function(name));
+        u32::from(names_function.unwrap_or(false))
     }
 }
 

@@ -284,7 +284,7 @@ public:
 
     /* Emits the reason why the pass fails, and returns the status that it returns: `return cx.fail(op, "...")`.
      * `op` may be NONE. `function` is its function, if the pass runs on a module. */
-    passdock_status fail(op_id op, std::string_view message,
+    [[nodiscard]] passdock_status fail(op_id op, std::string_view message,
                          symbol_id function = symbol_id(PASSDOCK_SYMBOL_EMPTY)) {
         passdock_diagnostic reason = PASSDOCK_DIAGNOSTIC_INIT;
         reason.flags = PASSDOCK_DIAGNOSTIC_REASON;

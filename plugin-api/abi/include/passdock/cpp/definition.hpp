@@ -25,7 +25,7 @@ public:
     void check(passdock_status status) const { detail::check(api(), handle_, status); }
 
     /* Rejects the op and returns the status that the definition returns. */
-    passdock_status reject(std::string_view reason) {
+    [[nodiscard]] passdock_status reject(std::string_view reason) {
         PASSDOCK_CPP_CALL(api(), reject)(handle_, str(reason));
         return PASSDOCK_STATUS_REJECTED;
     }

@@ -49,6 +49,10 @@ function(passdock_add_plugin name)
   if(WIN32)
     set_target_properties(${name} PROPERTIES PREFIX "")
   endif()
+  if(UNIX AND NOT APPLE)
+    # A function that no library has is an error here, not when the plugin is loaded.
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
   if(MINGW)
     # The compiler's libraries may be missing where the plugin runs.
     target_link_options(${name} PRIVATE -static)
