@@ -176,14 +176,14 @@ print(",".join([*passes, "InferType", "FoldConstant"]))' ;;
 {
   echo "| plugin | built for | host 1.0 | host of the future |"
   echo "|---|---|---|---|"
-  for file in tests/old-plugins/abi-1.0/*.so "$newer"/*.so; do
-    age=1.0
-    [[ $file == tests/* ]] || age="the future"
+  for file in tests/old-plugins/abi-*/*.so "$newer"/*.so; do
+    age="the future"
+    [[ $file != tests/* ]] || age=$(dirname "${file#*abi-}")
     cells=
     for host in today future; do
       pair $host $host
       result=runs
-      "$command" run tests/old-plugins/abi-1.0/model.ir -o - --plugin "$file" --passes "$(passes_of "$file")" \
+      "$command" run tests/old-plugins/model.ir -o - --plugin "$file" --passes "$(passes_of "$file")" \
         >/dev/null 2>"$unknown/errors" || result="fails: $(head -1 "$unknown/errors")"
       cells+=" $result |"
     done

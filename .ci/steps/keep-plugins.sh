@@ -6,6 +6,7 @@ output=tests/old-plugins/abi-$abi
 for compiler in gcc g++ clang clang++ x86_64-w64-mingw32-{gcc,g++}; do need $compiler; done
 . .ci/steps/old-rust.sh toolchain
 
+mkdir -p "$output"
 rm -f "$output"/*.{so,dll}
 for crate in hello-pass custom-op; do
   (cd "$tree/examples/$crate" && "${old[@]}" build --offline --release)

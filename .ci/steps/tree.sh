@@ -35,6 +35,7 @@ lay_out() {
   cp examples/models/digits.onnx examples/models/digits_inputs.npy "$examples/models"
   cp examples/rules/erf_gelu.rules "$examples/rules"
   cp -R examples/{c-op,c-pass,c-rules,cpp-pass} "$examples"
+  rm "$examples"/c*/README.md # they link to files of the checkout
   "$built/passdock" completions bash >"$root/share/bash-completion/completions/passdock"
   "$built/passdock" completions zsh >"$root/share/zsh/site-functions/_passdock"
   "$built/passdock" completions fish >"$root/share/fish/vendor_completions.d/passdock.fish"

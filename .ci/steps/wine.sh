@@ -28,9 +28,9 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T count)
 C
 compile "$root/runtime.c" -o "$root/bin/bcryptprimitives.dll" -ladvapi32
 cp examples/models/digits.onnx "$root/work"
-# Plugins that were built for ABI 1.0.
-cp tests/old-plugins/abi-1.0/*.dll "$root/old"
-cp tests/old-plugins/abi-1.0/model.ir "$root/old"
+# Plugins that were built for earlier versions of the ABI.
+cp tests/old-plugins/abi-*/*.dll "$root/old"
+cp tests/old-plugins/model.ir "$root/old"
 cd "$root/work"
 
 # Disables .NET and HTML, and uses the library next to the executable. Output goes to files, because wine's own
