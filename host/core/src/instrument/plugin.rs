@@ -52,7 +52,7 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
 
 /// The failure of a callback of a plugin's instrument.
 #[derive(Debug)]
-pub(super) struct CallbackError(Box<CallFailure>);
+pub(super) struct CallbackError(pub(super) Box<CallFailure>);
 
 impl PluginInstrument {
     /// Records that the instrument is about to be called. An error if the call terminated an earlier process.
@@ -215,7 +215,10 @@ impl Drop for PluginInstrument {
         if let (Some(failure), Some(endings)) = (failure, endings) {
             let error = CallbackError(Box::new(failure));
             let message = calls::error_message(self, error.verb(), "destroy", &error.to_string());
-            let error = PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error));
+            let fault = error.0.fault();
+            let mut error =
+                PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error));
+            error.fault = fault;
             endings.add(error);
         }
     }
