@@ -23,6 +23,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use passdock_core::boundary;
+pub use passdock_core::boundary::CANNOT_LEND;
 use passdock_driver::pipeline::Request;
 
 pub use result::{CheckResult, CheckVerdict};

@@ -13,7 +13,7 @@ use passdock::plugin::Plugin;
 use passdock::reproducer::shell_quoted;
 use passdock::{ErrorKind, PassError, model_file, waiting};
 use passdock_tools::plugin_check::{
-    self, CHECKS, CheckResult, CheckVerdict, CheckedPlugin, PluginCheck, Trail,
+    self, CANNOT_LEND, CHECKS, CheckResult, CheckVerdict, CheckedPlugin, PluginCheck, Trail,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -26,6 +26,9 @@ use crate::{child, request, show};
 const RESULT_FILE: &str = "result.json";
 const TRAIL: &str = "trail";
 const OUTPUT: &str = "output";
+/// The reason of a check that reached a limit of the host.
+const UNFINISHED: &str = "the check did not finish, because the host cannot lend more memory to the plugin; check \
+                          fewer modules at a time (`--runs`, `--model`)";
 const UNWRITTEN: &str = "could not write the result of a check";
 
 /// The results for all plugins, as `--json` prints them.
@@ -240,6 +243,11 @@ fn run(
     let result = result.and_then(|text| serde_json::from_str(&text).ok());
     match (status, result) {
         (Some(status), Some(result)) if status.success() => Ok(result),
+        (Some(status), _) if status.code() == Some(CANNOT_LEND.into()) => Ok(CheckResult {
+            verdict: CheckVerdict::Fail,
+            reasons: vec![UNFINISHED.to_owned()],
+            ..CheckResult::default()
+        }),
         (status, result) => Ok(crashed(args, status, result.is_some(), dir.path())),
     }
 }
