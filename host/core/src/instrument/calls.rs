@@ -88,7 +88,7 @@ impl CallbackScope {
             None => PassError::new(ErrorKind::Instrument, message),
         };
         if let Some(plugin) = plugin {
-            error.fault = plugin.0.fault();
+            error.fault = plugin.fault();
         }
         Err(error.caused_by(cause))
     }
