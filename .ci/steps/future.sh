@@ -9,8 +9,7 @@ checkout=$ages/checkout
 # The suites that load plugins of the other age: Rust plugins built by cargo, or C plugins with its header. The other
 # suites run the command, which has plugins of its own age next to it, or encode the ABI themselves (`plugin_files`).
 suites=()
-for suite in conformance instruments instrument_in_c outlining outlining_in_c pass_call sdk sequential_in_c sharing \
-  two_hosts; do
+for suite in conformance instruments outlining pass_call sdk sequential_in_c sharing two_hosts; do
   suites+=(--test $suite)
 done
 

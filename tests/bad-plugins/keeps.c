@@ -16,6 +16,7 @@ static int breaks(const char *rule) {
 /* What the plugin keeps. */
 static const passdock_function_view *kept_view;
 static passdock_function *kept_handle;
+static passdock_context *kept_context;
 static const passdock_host *kept_host;
 static passdock_str kept_text;
 static const passdock_dim *kept_dims;
@@ -161,23 +162,23 @@ static passdock_status infer(const passdock_host *host, void *state, passdock_op
 }
 
 static passdock_status create(const passdock_host *host, void *state, passdock_context *context, void **out) {
-    (void)host;
     (void)state;
-    (void)context;
+    if (breaks("handle in create") && kept_context != NULL) host->context->opt_level(kept_context);
+    kept_context = context;
     *out = NULL;
     return PASSDOCK_OK;
 }
 
 static passdock_status before(const passdock_host *host, void *instance, passdock_context *context,
                               const passdock_module_ref *module, const passdock_pass_info *pass) {
-    (void)host;
     (void)instance;
     (void)context;
     if (breaks("name")) {
         read_text(kept_text);
         kept_text = pass->name;
     }
-    if (breaks("const in instrument") && module->view->functions.len > 0) {
+    if (breaks("handle and const in instrument")) host->context->opt_level(kept_context);
+    if ((breaks("const in instrument") || breaks("handle and const in instrument")) && module->view->functions.len > 0) {
         ((passdock_function_entry *)module->view->functions.base)[0].op_count++;
     }
     return PASSDOCK_OK;

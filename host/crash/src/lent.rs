@@ -1,12 +1,18 @@
 //! Memory that the host lends to plugins in a process that checks them. It becomes inaccessible when it expires.
 //!
 //! Addresses are never reused, and a list of address ranges has what they were lent for, so that a signal handler can
-//! explain a late access.
+//! explain a late access. A check of very many or large modules can therefore run out of addresses, which terminates the
+//! process with [`CANNOT_LEND`].
 
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// The exit status of a process that can't lend more memory, which is a limit of the host and not an error of a plugin.
+pub const CANNOT_LEND: u8 = 75;
 
 /// What memory was lent for, which determines when it expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +80,6 @@ unsafe impl Send for LentMemory {}
 
 impl LentMemory {
     /// Copies bytes to new pages.
-    ///
-    /// # Panics
-    /// If the system can't provide the memory.
     pub fn new(lent_for: LentFor, content: Box<[u8]>) -> LentMemory {
         let at = allocate(lent_for, content.len());
         let mut memory = LentMemory { at, content };
@@ -179,9 +182,7 @@ fn allocate(lent_for: LentFor, len: usize) -> NonNull<u8> {
 fn add_chunk(lent_for: LentFor, len: usize) -> Range<usize> {
     let used = USED.load(Ordering::Relaxed);
     let Some(chunk) = CHUNKS.get(used) else {
-        panic!(
-            "the check of a plugin's memory ran out of addresses; check fewer modules at a time"
-        );
+        cannot_lend("all addresses were used");
     };
     let start = pages::reserve(len).addr();
     chunk.start.store(start, Ordering::Relaxed);
@@ -189,6 +190,18 @@ fn add_chunk(lent_for: LentFor, len: usize) -> Range<usize> {
     chunk.lent_for.store(lent_for as usize, Ordering::Relaxed);
     USED.store(used + 1, Ordering::Release);
     start..start + len
+}
+
+/// Terminates the process. Callers have frames of plugins above them, so they can neither return an error nor panic.
+fn cannot_lend(reason: impl Display) -> ! {
+    let message = "the host cannot lend more memory to the plugin";
+    _ = writeln!(
+        io::stderr(),
+        "{message}: {reason}; check fewer modules at a time"
+    );
+    #[cfg(unix)]
+    crate::finish(CANNOT_LEND);
+    std::process::exit(CANNOT_LEND.into())
 }
 
 /// Returns the size of the pages for a number of bytes. It is positive, so that empty memory has an address, too.
@@ -204,6 +217,8 @@ mod pages {
 
     use rustix::mm::{self, MapFlags, MprotectFlags, ProtFlags};
 
+    use super::cannot_lend;
+
     pub(super) fn size() -> usize {
         rustix::param::page_size()
     }
@@ -214,7 +229,7 @@ mod pages {
         let area = unsafe {
             mm::mmap_anonymous(ptr::null_mut(), len, ProtFlags::empty(), MapFlags::PRIVATE)
         };
-        let area = area.unwrap_or_else(|error| panic!("cannot reserve address space: {error}"));
+        let area = area.unwrap_or_else(|error| cannot_lend(error));
         area.expose_provenance();
         area
     }
@@ -227,7 +242,7 @@ mod pages {
         let flags = MprotectFlags::READ | MprotectFlags::WRITE;
         // SAFETY: the caller's promise.
         let done = unsafe { mm::mprotect(at.cast(), len, flags) };
-        done.unwrap_or_else(|error| panic!("cannot allocate memory to lend: {error}"));
+        done.unwrap_or_else(|error| cannot_lend(error));
     }
 
     /// Makes pages inaccessible and frees their memory.
@@ -238,7 +253,7 @@ mod pages {
         let flags = MapFlags::PRIVATE | MapFlags::FIXED;
         // SAFETY: the caller's promise. New pages replace the old ones at the same addresses.
         let done = unsafe { mm::mmap_anonymous(at.cast(), len, ProtFlags::empty(), flags) };
-        done.unwrap_or_else(|error| panic!("cannot take back lent memory: {error}"));
+        done.unwrap_or_else(|error| cannot_lend(error));
     }
 }
 
@@ -246,7 +261,9 @@ mod pages {
 #[cfg(windows)]
 mod pages {
     use std::ffi::c_void;
-    use std::ptr;
+    use std::{io, ptr};
+
+    use super::cannot_lend;
 
     const COMMIT: u32 = 0x1000;
     const RESERVE: u32 = 0x2000;
@@ -269,7 +286,9 @@ mod pages {
     pub(super) fn reserve(len: usize) -> *mut c_void {
         // SAFETY: the system chooses unused addresses.
         let area = unsafe { VirtualAlloc(ptr::null_mut(), len, RESERVE, NO_ACCESS) };
-        assert!(!area.is_null(), "cannot reserve address space");
+        if area.is_null() {
+            cannot_lend(io::Error::last_os_error());
+        }
         area.expose_provenance();
         area
     }
@@ -281,7 +300,9 @@ mod pages {
     pub(super) unsafe fn commit(at: *mut u8, len: usize) {
         // SAFETY: the caller's promise.
         let done = unsafe { VirtualAlloc(at.cast(), len, COMMIT, READ_WRITE) };
-        assert!(!done.is_null(), "cannot allocate memory to lend");
+        if done.is_null() {
+            cannot_lend(io::Error::last_os_error());
+        }
     }
 
     /// Makes pages inaccessible and frees their memory.
@@ -291,7 +312,9 @@ mod pages {
     pub(super) unsafe fn discard(at: *mut u8, len: usize) {
         // SAFETY: the caller's promise.
         let done = unsafe { VirtualFree(at.cast(), len, DECOMMIT) };
-        assert!(done != 0, "cannot take back lent memory");
+        if done == 0 {
+            cannot_lend(io::Error::last_os_error());
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub use call::{
     CallKind, Callee, RunningCall, is_recording, skip_terminated, skipped_calls, terminated,
     thread_number, trace_rewrites,
 };
-pub use lent::{LentFor, LentMemory};
+pub use lent::{CANNOT_LEND, LentFor, LentMemory};
 pub use panics::{Panic, caught, keep_quiet, panic_text};
 pub use record::Record;
 #[cfg(unix)]

@@ -58,7 +58,7 @@ pub(crate) struct PluginCheckArgs {
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Vec<PathBuf>,
     /// Check passes and op definitions with random modules and calls, from this seed on
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", conflicts_with = "model")]
     pub(crate) fuzz: Option<u64>,
     /// Number of seeds of --fuzz
     #[arg(long, value_name = "N", default_value = "100", requires = "fuzz")]
@@ -66,7 +66,7 @@ pub(crate) struct PluginCheckArgs {
     /// Stop a check after this time and report it as crashed
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, default_value = "120")]
     pub(crate) timeout: Duration,
-    /// Run the checks in this process, for a debugger
+    /// Run the check of --only in this process, for a debugger
     #[arg(long, conflicts_with = "timeout")]
     pub(crate) in_process: bool,
     #[command(flatten)]

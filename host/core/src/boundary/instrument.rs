@@ -79,7 +79,7 @@ impl Instance {
             host,
         } = *instrument;
         let mut handle = ptr::null_mut();
-        let ((), report) = call_with_context(frame, &options, ptr::null(), |context| {
+        let ((), report) = call_with_context(frame, &options, |context| {
             // SAFETY: the function and its state come from the table of a plugin, which is never unloaded. The context
             // lives until the call returns.
             unsafe { create(host, entry.state, context, &mut handle) }
@@ -110,7 +110,7 @@ impl Instance {
         };
         // SAFETY: the function comes from the table of a plugin, which is never unloaded. `&mut self` makes this the
         // only call on the instance, and the context lives until it returns.
-        call_with_context(frame, &self.options, ptr::null(), |context| unsafe {
+        call_with_context(frame, &self.options, |context| unsafe {
             callback(self.host, self.handle, context)
         })
     }
@@ -182,14 +182,14 @@ impl Instance {
             false => &info,
             true => lent_info(&mut lent, &self.required, info),
         };
-        let outcome = call_with_context(pass.frame, &self.options, &session, |context| {
+        let report = call_in_context(pass.frame, &self.options, &session, |context| {
             let instance = (self.host, self.handle);
             call(instance, context, &session.reference(), info)
         });
         self.required.clear();
         drop(session);
         drop(lent);
-        with_violation(outcome)
+        with_violation(report)
     }
 
     /// Returns the instrument's report, if any.
@@ -199,10 +199,9 @@ impl Instance {
         };
         let mut text = abi::Str::EMPTY;
         // SAFETY: as in `watch_context`. `text` lives until the function returns.
-        let ((), mut report) =
-            call_with_context(frame, &self.options, ptr::null(), |context| unsafe {
-                callback(self.host, self.handle, context, &mut text)
-            });
+        let ((), mut report) = call_with_context(frame, &self.options, |context| unsafe {
+            callback(self.host, self.handle, context, &mut text)
+        });
         if has_failure(&report) {
             return (None, report);
         }
@@ -255,34 +254,42 @@ fn lent_info<'l>(
     &lent.list(&[info])[0]
 }
 
-/// Calls an instrument with a new context, whose diagnostics may refer to a module.
+/// Calls an instrument with a new context.
 #[inline]
 fn call_with_context(
     frame: &dyn Frame,
     options: &ConfigValue,
-    module: *const ModuleSession<'_>,
     call: impl FnOnce(*mut abi::Context) -> Status,
 ) -> CallbackOutcome {
     let _outer = lends().then(lending::put_aside);
+    with_violation(call_in_context(frame, options, ptr::null(), call))
+}
+
+/// Calls an instrument with a new context, whose diagnostics may refer to a module. Returns the report, without
+/// violations.
+#[inline]
+fn call_in_context(
+    frame: &dyn Frame,
+    options: &ConfigValue,
+    module: *const ModuleSession<'_>,
+    call: impl FnOnce(*mut abi::Context) -> Status,
+) -> Option<Box<CallbackReport>> {
     let context = ContextSession::new(frame, options);
     let status = {
         let _entered = context.enter(ptr::null(), module);
         call(context.handle())
     };
     let missing = context.missing_definition();
-    let report = match status == Status::OK && missing.is_none() && context.is_silent() {
+    match status == Status::OK && missing.is_none() && context.is_silent() {
         true => None,
         false => Some(report(status, missing, &context)),
-    };
-    drop(context);
-    with_violation(((), report))
+    }
 }
 
-/// Adds the violation of a callback to its outcome.
-fn with_violation(((), mut report): CallbackOutcome) -> CallbackOutcome {
-    if let Some(violation) = lending::take_message() {
-        let report = report.get_or_insert_default();
-        report.failure = Some(CallFailure::new(violation));
+/// Adds the violation of a callback to its report. Everything that was lent to the callback must have been dropped.
+fn with_violation(mut report: Option<Box<CallbackReport>>) -> CallbackOutcome {
+    if let Some(violation) = CallFailure::take_violation() {
+        report.get_or_insert_default().failure = Some(violation);
     }
     ((), report)
 }

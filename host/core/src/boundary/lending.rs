@@ -14,7 +14,7 @@ use std::thread::{self, ThreadId};
 use std::{mem, ptr};
 
 use passdock_abi as abi;
-use passdock_abi::{Column, FunctionView, Str};
+use passdock_abi::{Bytes, Column, FunctionView, Str};
 use passdock_crash::{LentFor, LentMemory};
 use rustc_hash::FxHashMap;
 
@@ -101,14 +101,25 @@ impl Loans {
     /// # Safety
     /// The string is valid.
     pub(super) unsafe fn text(&mut self, text: Str) -> Str {
-        if text.len == 0 {
-            return text;
+        let Str { ptr, len } = text;
+        // SAFETY: the caller's promise.
+        let Bytes { ptr, len } = unsafe { self.bytes(Bytes { ptr, len }) };
+        Str { ptr, len }
+    }
+
+    /// Lends a copy of bytes.
+    ///
+    /// # Safety
+    /// The bytes are valid.
+    pub(super) unsafe fn bytes(&mut self, bytes: Bytes) -> Bytes {
+        if bytes.len == 0 {
+            return bytes;
         }
         // SAFETY: the caller's promise.
-        let bytes = unsafe { std::slice::from_raw_parts(text.ptr, text.len) };
-        Str {
-            ptr: self.block(bytes),
-            ..text
+        let copied = unsafe { std::slice::from_raw_parts(bytes.ptr, bytes.len) };
+        Bytes {
+            ptr: self.block(copied),
+            ..bytes
         }
     }
 

@@ -26,6 +26,7 @@ pub use instrument::{CallbackOutcome, CallbackReport, Instance, PassCall};
 pub use lending::{VIOLATION, lend};
 pub use op::IS_INVALID;
 use passdock_abi as abi;
+pub use passdock_crash::CANNOT_LEND;
 use passdock_loader::HostTable;
 pub use run::{
     FunctionClosure, FunctionCode, FunctionOutcome, ModuleClosure, ModuleCode, ModuleInput,

@@ -80,13 +80,16 @@ impl CallbackScope {
         let why = inner.map_or_else(|| cause.to_string(), |inner| inner.message.clone());
         let message = error_message(instrument, did, callback, &why);
         // The locations of an inner error stay in their own fields.
-        let error = match inner.cloned() {
+        let mut error = match inner.cloned() {
             Some(mut error) => {
                 (error.kind, error.message) = (ErrorKind::Instrument, message);
                 error
             }
             None => PassError::new(ErrorKind::Instrument, message),
         };
+        if let Some(plugin) = plugin {
+            error.fault = plugin.fault();
+        }
         Err(error.caused_by(cause))
     }
 }

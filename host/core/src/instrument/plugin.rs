@@ -12,7 +12,7 @@ use super::{
 };
 use crate::boundary::{CallFailure, CallbackOutcome, CallbackReport, Endings, Instance, host};
 use crate::config::ConfigValue;
-use crate::error::{ErrorKind, PassError, Provider};
+use crate::error::{ErrorKind, PassError, PassFault, Provider};
 use crate::util;
 
 /// A plugin's instrument with its options. The plugin is loaded and the instance is created before a context is
@@ -85,7 +85,7 @@ impl PluginInstrument {
             };
             let message =
                 format!("cannot create instrument `{name}` of plugin {origin}: {panicked}{error}");
-            PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error))
+            error.into_error(message)
         })
     }
 
@@ -215,8 +215,7 @@ impl Drop for PluginInstrument {
         if let (Some(failure), Some(endings)) = (failure, endings) {
             let error = CallbackError(Box::new(failure));
             let message = calls::error_message(self, error.verb(), "destroy", &error.to_string());
-            let error = PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error));
-            endings.add(error);
+            endings.add(error.into_error(message));
         }
     }
 }
@@ -228,6 +227,18 @@ impl CallbackError {
             true => ("panicked", self.0.panic_at.as_deref()),
             false => ("failed", None),
         }
+    }
+
+    /// Returns the fault that the failure shows, if any.
+    pub(super) fn fault(&self) -> Option<PassFault> {
+        self.0.fault()
+    }
+
+    /// Converts the failure to an error with this message.
+    fn into_error(self, message: String) -> PassError {
+        let mut error = PassError::new(ErrorKind::Instrument, message);
+        error.fault = self.fault();
+        error.caused_by(Arc::new(self))
     }
 }
 

@@ -18,7 +18,7 @@ use super::inner::Inner;
 use super::{Job, Run, solo};
 use crate::boundary::{
     CallFailure, Frame, FunctionCode, FunctionOutcome, FunctionSlot, ModuleCode, ModuleInput,
-    Rewrites, VIOLATION, run_function_pass, run_module_pass,
+    Rewrites, run_function_pass, run_module_pass,
 };
 use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext, running};
@@ -346,11 +346,7 @@ pub(super) fn failure_error(failure: CallFailure, emitted: Option<&str>) -> Pass
     {
         return PassError::diagnostics();
     }
-    let fault = match (failure.message.starts_with(VIOLATION), failure.panicked) {
-        (true, _) => Some(PassFault::Violation),
-        (_, false) if failure.silent => Some(PassFault::Unexplained),
-        _ => None,
-    };
+    let fault = failure.fault();
     let nested = match failure.nested {
         // The pass only returned the message of the inner error.
         Some((error, message))

@@ -317,7 +317,7 @@ fn columns_describe_the_function() {
 }
 
 #[test]
-fn call_graph_has_named_and_explicit_calls() {
+fn call_graph_has_callees_and_callers() {
     let module = parse(
         "module {
           fn @main(%x) -> (%y) {

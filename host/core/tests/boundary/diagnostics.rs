@@ -11,6 +11,23 @@ use passdock_plugin_api::PassContext;
 
 use crate::support::{TestFrame, module, run_on, text};
 
+/// A struct with an additional field.
+#[repr(C)]
+struct Longer<T> {
+    known: T,
+    more: u64,
+}
+
+fn longer<T: abi::Grows>(mut known: T, more: u64) -> Longer<T> {
+    // SAFETY: the struct starts with its size.
+    unsafe {
+        (&raw mut known)
+            .cast::<u32>()
+            .write(size_of::<Longer<T>>() as u32)
+    };
+    Longer { known, more }
+}
+
 /// The struct of an older plugin is shorter. Its missing fields count as 0.
 #[test]
 fn shorter_diagnostic_structs_are_read() {
@@ -86,6 +103,58 @@ fn shorter_diagnostic_structs_are_read() {
          |
          = in function @main, op1 (t.A)"#]]
     .assert_eq(&diagnostics.join("\n"));
+}
+
+/// Diagnostics are shown without the parts that this host doesn't support.
+#[test]
+fn longer_diagnostic_is_shown() {
+    let module = module();
+    let (input, _) = ModuleInput::new(&module);
+    let frame = TestFrame::new();
+    let pass = |_: &mut sdk::Function, cx: &PassContext| -> sdk::PassResult {
+        let label = abi::Label {
+            op: OpId(0),
+            text: abi::Str::new("here"),
+            ..abi::Label::EMPTY
+        };
+        let label = longer(label, 7);
+        let diagnostic = abi::Diagnostic {
+            severity: abi::Severity::WARNING,
+            message: abi::Str::new("Said."),
+            labels: (&raw const label).cast(),
+            label_count: 1,
+            label_stride: size_of_val(&label) as u32,
+            ..abi::Diagnostic::EMPTY
+        };
+        let diagnostic = longer(diagnostic, 7);
+        let failure = abi::Diagnostic {
+            flags: abi::Diagnostic::REASON,
+            message: abi::Str::new("It failed."),
+            ..abi::Diagnostic::EMPTY
+        };
+        let failure = longer(failure, 7);
+        // SAFETY: all pointers are valid, and the context lives while the pass runs.
+        unsafe {
+            let table = &*host().get().context;
+            let cx = cx.as_raw();
+            let emitted = table.emit.expect("present")(cx, (&raw const diagnostic).cast());
+            assert_eq!(emitted, Status::OK);
+            let emitted = table.emit.expect("present")(cx, (&raw const failure).cast());
+            assert_eq!(emitted, Status::OK);
+            assert_eq!(text(table.last_error.expect("present")(cx)), "");
+        }
+        Ok(())
+    };
+    let function = module.function_named("main").expect("present");
+    let (_, diagnostics) = run_on(&input, &frame, FunctionCode::Closure(&pass), function);
+    expect![[r#"
+        warning: Said.
+         |
+         | %0 = t.A(%x)
+         | ^^^^^^^^^^^^ here
+         |
+         = in function @main, op0 (t.A)"#]]
+    .assert_eq(&diagnostics[0].render(false));
 }
 
 /// Of too many parts only the first are stored, and the others are counted.

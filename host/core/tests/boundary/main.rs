@@ -14,7 +14,6 @@ mod functions;
 mod layouts;
 mod misuse;
 mod modules;
-mod newer_structs;
 mod random;
 mod safety;
 mod support;

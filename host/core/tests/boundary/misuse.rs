@@ -69,6 +69,17 @@ fn misuse_is_rejected_with_a_message() {
             ],
         ),
         (
+            "an endless description",
+            |f| {
+                let mut desc = op_desc();
+                desc.struct_size = u32::MAX;
+                create(f, &desc)
+            },
+            expect![
+                "failed: invalid `struct_size` 4294967295 of `OpDesc`: expected the size of the struct in bytes [main]"
+            ],
+        ),
+        (
             "a count without a list",
             |f| {
                 let mut desc = op_desc();
@@ -181,6 +192,29 @@ fn misuse_is_rejected_with_a_message() {
                 })
             },
             expect!["failed: unknown attribute kind 15 [main]"],
+        ),
+        (
+            "a kind that only references have",
+            |f| set_attr(f, OpId(0), |attr| attr.stands_for = abi::AttrKind::INT),
+            expect!["failed: only a reference attribute can have `stands_for` [main]"],
+        ),
+        (
+            "too many bits of a float",
+            |f| {
+                set_attr(f, OpId(0), |attr| {
+                    (attr.kind, attr.bits) = (abi::AttrKind::FLOAT, 1 << 32);
+                })
+            },
+            expect!["failed: expected 32 bits for an attribute, found 0x100000000 [main]"],
+        ),
+        (
+            "too many bits of a type",
+            |f| {
+                set_attr(f, OpId(0), |attr| {
+                    (attr.kind, attr.bits) = (abi::AttrKind::TYPE, 1 << 32);
+                })
+            },
+            expect!["failed: expected 32 bits for an attribute, found 0x100000000 [main]"],
         ),
         (
             "a type of an unknown kind",

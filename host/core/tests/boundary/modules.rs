@@ -1,8 +1,11 @@
 //! Passes on the module: several functions at once, and handles that end.
 
-use passdock_abi::{FunctionKind, Status, TypeId, ValueId};
+use expect_test::expect;
+use passdock_abi as abi;
+use passdock_abi::{FunctionKind, OpId, Status, SymbolId, TypeId, ValueId};
+use passdock_core::boundary::host;
 
-use crate::support::{module, raw, run_module};
+use crate::support::{module, raw, run_module, text};
 
 #[test]
 fn module_pass_edits_several_functions() {
@@ -62,4 +65,51 @@ fn running_a_pass_invalidates_handles() {
         Ok(())
     });
     assert_eq!(changed.expect("works").expect("changed").len(), 1);
+}
+
+#[test]
+fn outlining_is_rejected_with_a_message() {
+    let failed = run_module(&module(), |m, _| {
+        let main = m.functions().next().ok_or("no function")?.name;
+        let module = m.as_raw().handle;
+        let mut created = SymbolId::NONE;
+        let outline = |name, size: usize, created: *mut SymbolId| {
+            let desc = abi::OutlineDesc {
+                struct_size: size as u32,
+                function: main,
+                ops: &OpId(0),
+                op_count: 1,
+                name: abi::Str::new(name),
+                ..abi::OutlineDesc::EMPTY
+            };
+            let mut call = OpId::NONE;
+            // SAFETY: the handle is live, and the other pointers are valid or null.
+            unsafe {
+                let modules = &*host().get().modules;
+                let status = modules.outline.expect("present")(module, &desc, created, &mut call);
+                let message = text(modules.last_error.expect("present")(module));
+                match status {
+                    Status::OK => "outlined".to_owned(),
+                    Status(code) => format!("{code} {message}"),
+                }
+            }
+        };
+        let size = size_of::<abi::OutlineDesc>();
+        let results = [
+            outline("onnx.Block", size, &mut created),
+            outline("acme.Block", 4, &mut created),
+            outline("acme.Block", size, std::ptr::null_mut()),
+            outline("acme.Block", size, &mut created),
+            outline("acme.Block", size, &mut created),
+        ];
+        Err(results.join("\n").into())
+    });
+    expect![["
+        2 function name `onnx.Block` needs a domain to differ from ONNX operators, as in `acme.Block`
+        3 invalid name \"\": expected `DOMAIN.NAME`, with quotes around parts with characters other than letters, digits \
+          and `_`
+        3 the pointer to the result is null
+        outlined
+        1 op0 was erased"]]
+    .assert_eq(&failed.expect_err("the pass fails"));
 }

@@ -14,8 +14,13 @@ pub(super) fn memory(subject: &Subject<'_>) -> CheckResult {
         return CheckResult::skipped("the plugin has nothing to call");
     }
     boundary::lend();
-    let mut findings = call_all(subject, |error| error.fault == Some(PassFault::Violation));
-    findings.retain(|finding| finding.contains(VIOLATION));
+    let is_violation = |error: &PassError| error.fault == Some(PassFault::Violation);
+    let mut findings =
+        passes::survey(subject, |context| context, is_violation, |_, _| None).findings;
+    // Errors of op definitions are texts, which pass through the plugin ABI.
+    let of_ops = ops::ops_briefly(subject).into_iter();
+    findings.extend(of_ops.filter(|error| error.contains(VIOLATION)));
+    findings.extend(instruments::findings(subject, is_violation));
     CheckResult::new(findings, Vec::new())
 }
 
@@ -33,17 +38,9 @@ pub(super) fn older_hosts(subject: &Subject<'_>) -> CheckResult {
     }
     let is_relevant =
         |error: &PassError| matches!(error.kind, ErrorKind::Panicked | ErrorKind::Verify);
-    CheckResult::new(call_all(subject, is_relevant), Vec::new())
-}
-
-/// Calls all passes, op definitions and instruments. Returns the relevant errors of passes, and all errors of others.
-fn call_all(subject: &Subject<'_>, is_relevant: impl Fn(&PassError) -> bool) -> Vec<String> {
     let mut findings =
         passes::survey(subject, |context| context, is_relevant, |_, _| None).findings;
-    for result in [ops::ops_briefly(subject), instruments::instruments(subject)] {
-        if result.verdict.is_bad() {
-            findings.extend(result.reasons);
-        }
-    }
-    findings
+    findings.extend(ops::ops_briefly(subject));
+    findings.extend(instruments::findings(subject, |_| true));
+    CheckResult::new(findings, Vec::new())
 }

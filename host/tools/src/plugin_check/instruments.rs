@@ -13,18 +13,27 @@ use super::subject::{Subject, mandatory};
 
 /// Checks that each instrument can observe the plugin's passes and a pass that does nothing.
 pub(super) fn instruments(subject: &Subject<'_>) -> CheckResult {
-    let all = &subject.plugin.manifest().instruments;
-    if all.is_empty() {
-        return CheckResult::skipped("the plugin has no instruments");
+    match subject.plugin.manifest().instruments.is_empty() {
+        true => CheckResult::skipped("the plugin has no instruments"),
+        false => CheckResult::new(findings(subject, |_| true), Vec::new()),
     }
-    let findings = all.iter().filter_map(|instrument| {
+}
+
+/// Returns the first relevant error of each instrument.
+pub(super) fn findings(
+    subject: &Subject<'_>,
+    is_relevant: impl Fn(&PassError) -> bool,
+) -> Vec<String> {
+    let all = subject.plugin.manifest().instruments.iter();
+    let findings = all.filter_map(|instrument| {
         subject.samples.iter().find_map(|sample| {
-            let error = observe(subject, instrument, sample).err()?;
+            let error = observe(subject, instrument, sample).err();
+            let error = error.filter(&is_relevant)?;
             let (name, sample) = (&instrument.name, &sample.name);
             Some(format!("`{name}` on {sample}: {}", error.message))
         })
     });
-    CheckResult::new(findings.collect(), Vec::new())
+    findings.collect()
 }
 
 /// Runs passes on a sample under an instrument, reads its report, and drops it.

@@ -23,6 +23,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use passdock_core::boundary;
+pub use passdock_core::boundary::CANNOT_LEND;
 use passdock_driver::pipeline::Request;
 
 pub use result::{CheckResult, CheckVerdict};
@@ -38,6 +39,8 @@ pub struct PluginCheck {
     pub description: &'static str,
     /// Whether the check of the built-in modules runs in two processes, whose outputs are compared.
     pub twice: bool,
+    /// Whether `--fuzz` has the check: it runs on random modules or calls.
+    pub fuzzed: bool,
     /// Whether the check itself loads the library.
     loads: bool,
     /// The maximum number of ops of a model that the check runs on.
@@ -60,9 +63,6 @@ pub struct CheckedPlugin {
     pub seeds: Option<Range<u64>>,
 }
 
-/// The checks that run on random modules.
-pub const FUZZED: [&str; 4] = ["passes", "memory", "determinism", "ops"];
-
 /// All checks, in the order in which they run.
 pub const CHECKS: [PluginCheck; 8] = [
     PluginCheck {
@@ -73,14 +73,17 @@ pub const CHECKS: [PluginCheck; 8] = [
             manifest::manifest,
         )
     },
-    PluginCheck::new(
-        "passes",
-        "Passes run on the corpus: names resolve, nothing panics, errors have a message, results verify, and only \
-            passes \
-         with `changes_interface` change an interface.",
-        passes::passes,
-    ),
     PluginCheck {
+        fuzzed: true,
+        ..PluginCheck::new(
+            "passes",
+            "Passes run on the corpus: names resolve, nothing panics, errors have a message, results verify, and only \
+             passes with `changes_interface` change an interface.",
+            passes::passes,
+        )
+    },
+    PluginCheck {
+        fuzzed: true,
         // Each edit copies the function.
         max_ops: 5_000,
         ..PluginCheck::new(
@@ -96,6 +99,7 @@ pub const CHECKS: [PluginCheck; 8] = [
         options::options,
     ),
     PluginCheck {
+        fuzzed: true,
         twice: true,
         ..PluginCheck::new(
             "determinism",
@@ -103,12 +107,15 @@ pub const CHECKS: [PluginCheck; 8] = [
             determinism::determinism,
         )
     },
-    PluginCheck::new(
-        "ops",
-        "Op definitions work on the corpus, and on calls that are generated from their declarations: nothing panics, \
-         and `infer`, `evaluate`, the bodies and the traits agree.",
-        ops::ops,
-    ),
+    PluginCheck {
+        fuzzed: true,
+        ..PluginCheck::new(
+            "ops",
+            "Op definitions work on the corpus, and on calls that are generated from their declarations: nothing \
+             panics, and `infer`, `evaluate`, the bodies and the traits agree.",
+            ops::ops,
+        )
+    },
     PluginCheck::new(
         "instruments",
         "Instruments with default options observe passes and report without an error.",
@@ -134,6 +141,7 @@ impl PluginCheck {
             name,
             description,
             twice: false,
+            fuzzed: false,
             loads: false,
             max_ops: usize::MAX,
             check,

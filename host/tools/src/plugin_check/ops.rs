@@ -26,19 +26,28 @@ const BRIEFLY: (usize, usize) = (4, 4);
 
 /// Checks that op definitions return results, or errors with a message, and that the results agree.
 pub(super) fn ops(subject: &Subject<'_>) -> CheckResult {
-    check(subject, CALLS_OF_EACH, true)
-}
-
-/// Checks that op definitions don't panic, with fewer calls.
-pub(super) fn ops_briefly(subject: &Subject<'_>) -> CheckResult {
-    check(subject, BRIEFLY, false)
-}
-
-/// Queries the definitions about the built-in modules, and about a number of generated calls within these limits.
-fn check(subject: &Subject<'_>, (least, most): (usize, usize), properties: bool) -> CheckResult {
     if subject.plugin.manifest().ops.is_empty() {
         return CheckResult::skipped("the plugin defines no operators");
     }
+    let (findings, notes) = check(subject, CALLS_OF_EACH, true);
+    CheckResult::new(findings, notes)
+}
+
+/// Returns the errors of op definitions in fewer calls.
+pub(super) fn ops_briefly(subject: &Subject<'_>) -> Vec<String> {
+    match subject.plugin.manifest().ops.is_empty() {
+        true => Vec::new(),
+        false => check(subject, BRIEFLY, false).0,
+    }
+}
+
+/// Queries the definitions about the built-in modules, and about a number of generated calls within these limits.
+/// Returns findings and notes.
+fn check(
+    subject: &Subject<'_>,
+    (least, most): (usize, usize),
+    properties: bool,
+) -> (Vec<String>, Vec<String>) {
     let (infos, mut findings) = definitions(subject);
     let scope = Scope::of(&infos);
     let calls = CALLS / infos.len().max(1);
@@ -76,7 +85,7 @@ fn check(subject: &Subject<'_>, (least, most): (usize, usize), properties: bool)
         notes.push(format!("no calls were generated for {}", all.join(", ")));
     }
     notes.push(format!("{count} queries"));
-    CheckResult::new(findings, notes)
+    (findings, notes)
 }
 
 /// Queries the definitions about the calls of these seeds, first on this thread and then on several threads at the same

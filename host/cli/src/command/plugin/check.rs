@@ -13,7 +13,7 @@ use passdock::plugin::Plugin;
 use passdock::reproducer::shell_quoted;
 use passdock::{ErrorKind, PassError, model_file, waiting};
 use passdock_tools::plugin_check::{
-    self, CHECKS, CheckResult, CheckVerdict, CheckedPlugin, FUZZED, PluginCheck, Trail,
+    self, CANNOT_LEND, CHECKS, CheckResult, CheckVerdict, CheckedPlugin, PluginCheck, Trail,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -26,6 +26,9 @@ use crate::{child, request, show};
 const RESULT_FILE: &str = "result.json";
 const TRAIL: &str = "trail";
 const OUTPUT: &str = "output";
+/// The reason of a check that reached a limit of the host.
+const UNFINISHED: &str = "the check did not finish, because the host cannot lend more memory to the plugin; check \
+                          fewer modules at a time (`--runs`, `--model`)";
 const UNWRITTEN: &str = "could not write the result of a check";
 
 /// The results for all plugins, as `--json` prints them.
@@ -58,12 +61,15 @@ pub(in crate::command) fn check(args: PluginCheckArgs) -> anyhow::Result<u8> {
         list(args.json);
         return Ok(0);
     }
-    let mut checks = chosen(&args.only)?;
-    if args.fuzz.is_some() {
-        checks.retain(|check| FUZZED.contains(&check.name));
-    }
+    let checks = chosen(&args)?;
     if let Some(dir) = &args.result_dir {
         return result(&args, &checks, dir);
+    }
+    // A check leaves its traces in the process: memory is lent, or the host is an old one.
+    if args.in_process && (checks.len(), args.files.len()) != (1, 1) {
+        let message = "`--in-process` runs one check of one plugin";
+        let error = PassError::new(ErrorKind::Usage, message);
+        return Err(error.help("select the check with `--only CHECK`").into());
     }
     // Errors of the command line are reported once instead of by each check.
     for file in &args.files {
@@ -104,19 +110,34 @@ fn list(json: bool) {
     show::print(&table.within(show::columns()).render());
 }
 
-/// Returns the checks with these names, or all checks if there are none.
-fn chosen(only: &[String]) -> Result<Vec<PluginCheck>, PassError> {
-    for name in only {
-        if CHECKS.iter().all(|check| check.name != name) {
-            let names = CHECKS.iter().map(|check| check.name);
-            let near = passdock::diagnostic::suggest::help(name, names);
-            let message = format!("unknown check `{name}`");
-            let error = PassError::new(ErrorKind::Usage, message);
-            let list = || "`passdock plugin check --list` lists the checks".to_owned();
-            return Err(error.help(near.unwrap_or_else(list)));
+/// Returns the checks of `--only`, or all. With `--fuzz`, all are only those that run on random modules or calls.
+fn chosen(args: &PluginCheckArgs) -> Result<Vec<PluginCheck>, PassError> {
+    let is_available = |check: &PluginCheck| args.fuzz.is_none() || check.fuzzed;
+    for name in &args.only {
+        let check = CHECKS.iter().find(|check| check.name == name);
+        if check.is_some_and(is_available) {
+            continue;
         }
+        let names = CHECKS.iter().filter(|check| is_available(check));
+        let names = names.map(|check| check.name);
+        let (message, help) = match check {
+            Some(_) => {
+                let names: Vec<&str> = names.collect();
+                let help = format!("the checks with `--fuzz` are {}", names.join(", "));
+                (format!("check `{name}` has no `--fuzz`"), help)
+            }
+            None => {
+                let near = passdock::diagnostic::suggest::help(name, names);
+                let list = || "`passdock plugin check --list` lists the checks".to_owned();
+                (format!("unknown check `{name}`"), near.unwrap_or_else(list))
+            }
+        };
+        return Err(PassError::new(ErrorKind::Usage, message).help(help));
     }
-    let is_chosen = |check: &PluginCheck| only.is_empty() || only.iter().any(|n| n == check.name);
+    let is_chosen = |check: &PluginCheck| match &args.only[..] {
+        [] => is_available(check),
+        only => only.iter().any(|name| name == check.name),
+    };
     Ok(CHECKS.into_iter().filter(is_chosen).collect())
 }
 
@@ -178,7 +199,7 @@ fn check_plugin(
         };
         if std::mem::take(&mut result.unusable) {
             unusable = Some(check.name);
-        } else if check.twice && args.fuzz.is_none() && unusable.is_none() {
+        } else if check.twice && args.fuzz.is_none() && !args.in_process && unusable.is_none() {
             result = result.repeated(run(args, file, check, &hung)?);
         }
         let left_out = hung.iter();
@@ -222,6 +243,11 @@ fn run(
     let result = result.and_then(|text| serde_json::from_str(&text).ok());
     match (status, result) {
         (Some(status), Some(result)) if status.success() => Ok(result),
+        (Some(status), _) if status.code() == Some(CANNOT_LEND.into()) => Ok(CheckResult {
+            verdict: CheckVerdict::Fail,
+            reasons: vec![UNFINISHED.to_owned()],
+            ..CheckResult::default()
+        }),
         (status, result) => Ok(crashed(args, status, result.is_some(), dir.path())),
     }
 }

@@ -188,10 +188,7 @@ impl Source {
             let copied = fs::create_dir_all(directory_of(&to)).and_then(|()| fs::copy(&from, &to));
             copied.with_context(|| format!("could not copy `{}`", from.display()))?;
         }
-        // The copy is what later runs use: the source may have changed.
-        let copy = new.path().join(name);
-        let copied = Plugin::open(&copy).map_err(PassError::from)?;
-        let sha256 = sha256(&copy).with_context(could_not_write)?;
+        let sha256 = sha256(&new.path().join(name)).with_context(could_not_write)?;
         let placed = match replaced {
             Some(_) => new.replace(&dir),
             None => new.rename(&dir),
@@ -199,7 +196,7 @@ impl Source {
         placed.with_context(could_not_write)?;
         Ok(Installed {
             name: plugin.name().to_owned(),
-            version: copied.manifest().plugin.version.clone(),
+            version: plugin.manifest().plugin.version.clone(),
             file: dir.join(name),
             sha256,
             data_files: self.data.len(),

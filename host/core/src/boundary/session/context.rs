@@ -17,7 +17,7 @@ use super::rewrites::Rewrites;
 use super::{ContextSession, ModuleSession, SessionBase, input, lends};
 use crate::analyses::SharedNames;
 use crate::boundary::lending::{self, LentHandle, Loans};
-use crate::error::PassError;
+use crate::error::{PassError, PassFault};
 
 /// The failure of a pass or of an instrument's callback.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +28,8 @@ pub struct CallFailure {
     pub is_config: bool,
     /// Whether the pass gave no reason. The cause may be among its diagnostics.
     pub silent: bool,
+    /// Whether the plugin violated the rules for handles and memory.
+    pub violation: bool,
     /// The error message, or the panic message.
     pub message: String,
     /// The op and the function on which the pass failed, if known.
@@ -46,6 +48,24 @@ impl CallFailure {
         CallFailure {
             message: message.into(),
             ..CallFailure::default()
+        }
+    }
+
+    /// Takes the violation of the call that has just returned.
+    pub(in crate::boundary) fn take_violation() -> Option<CallFailure> {
+        let failure = CallFailure::new(lending::take_message()?);
+        Some(CallFailure {
+            violation: true,
+            ..failure
+        })
+    }
+
+    /// Returns the fault that the failure shows, if any.
+    pub(crate) fn fault(&self) -> Option<PassFault> {
+        match (self.violation, self.panicked) {
+            (true, _) => Some(PassFault::Violation),
+            (_, false) if self.silent => Some(PassFault::Unexplained),
+            _ => None,
         }
     }
 }
@@ -246,7 +266,7 @@ impl<'a> ContextSession<'a> {
         if let (true, Some(extras)) = (lends(), self.extras.get()) {
             extras.lent_settings.borrow_mut().expire();
         }
-        lending::take_message().map(CallFailure::new)
+        CallFailure::take_violation()
     }
 
     /// Returns the status of a callback, which is `FAILED` if it emitted the reason of a failure but returned `OK`.

@@ -1,7 +1,7 @@
 //! What a plugin gets of a function, a module and a context in a process that lends.
 
 use passdock_abi as abi;
-use passdock_abi::{Column, FunctionView, LaidOut, ModuleView, Str};
+use passdock_abi::{FunctionView, LaidOut, ModuleView};
 use passdock_crash::LentFor;
 
 use super::laid_out::LaidOutBuffers;
@@ -13,7 +13,7 @@ pub(in crate::boundary) struct FunctionLoan {
     handle: LentHandle,
     view: LentView<FunctionView>,
     /// The columns and other memory that expires with the next edit.
-    columns: Loans,
+    pub(in crate::boundary) columns: Loans,
     /// The last result of a layout query.
     layouts: Loans,
     /// Whether columns expire only with the loan, as in a definition.
@@ -83,32 +83,6 @@ impl FunctionLoan {
             self.columns.expire();
         }
         self.view.write(self.columns.columns(view));
-    }
-
-    /// Lends a string of bytes until the next edit.
-    ///
-    /// # Safety
-    /// The bytes are valid.
-    pub(in crate::boundary) unsafe fn bytes(&mut self, bytes: abi::Bytes) -> abi::Bytes {
-        let text = Str {
-            ptr: bytes.ptr,
-            len: bytes.len,
-        };
-        // SAFETY: the caller's promise.
-        let lent = unsafe { self.columns.text(text) };
-        abi::Bytes {
-            ptr: lent.ptr,
-            ..bytes
-        }
-    }
-
-    /// Lends a column of an analysis until the next edit.
-    ///
-    /// # Safety
-    /// The column has as many records of this size.
-    pub(in crate::boundary) unsafe fn column(&mut self, column: Column, size: usize) -> Column {
-        // SAFETY: the caller's promise.
-        unsafe { self.columns.column(column, size) }
     }
 
     /// Lends the result of a layout query until the next one.

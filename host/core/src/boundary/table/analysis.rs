@@ -131,7 +131,7 @@ impl FunctionState {
         Ok(match self.loan() {
             None => column,
             // SAFETY: the column has records of this size.
-            Some(loan) => unsafe { loan.column(column, size) },
+            Some(loan) => unsafe { loan.columns.column(column, size) },
         })
     }
 

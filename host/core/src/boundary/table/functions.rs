@@ -19,7 +19,7 @@ impl FunctionState {
         Ok(match self.loan() {
             None => bytes,
             // SAFETY: the bytes are those of the constant.
-            Some(loan) => unsafe { loan.bytes(bytes) },
+            Some(loan) => unsafe { loan.columns.bytes(bytes) },
         })
     }
 
