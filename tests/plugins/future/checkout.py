@@ -25,7 +25,7 @@ VALUE, SEVERITY = 200, 25
 #: Unknown flags.
 FLAG, TRAIT = "1 << 30", "1 << 40"
 #: The enumerations that only hosts return, by a change of `HANDED_OUT`.
-OF_HOSTS = ["SETTING"]
+OF_HOSTS = ["PASS", "SETTING"]
 
 #: Values that get another number: the name and the number today, the number in the future.
 RENUMBERED = [
