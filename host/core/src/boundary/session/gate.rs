@@ -157,7 +157,11 @@ pub(in crate::boundary) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T
 
 /// Runs a call without a session. Turns a panic into an error.
 pub(in crate::boundary) fn guarded<T>(body: impl FnOnce() -> Edit<T>) -> Edit<T> {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(host_failed(payload)))
+    let result = catch_unwind(AssertUnwindSafe(body));
+    if lends() {
+        lending::end_call(lending::called());
+    }
+    result.unwrap_or_else(|payload| Err(host_failed(payload)))
 }
 
 /// Returns the error for a panic of the host.
