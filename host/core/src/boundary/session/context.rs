@@ -271,10 +271,11 @@ impl<'a> ContextSession<'a> {
 
     /// Returns the status of a callback, which is `FAILED` if it emitted the reason of a failure but returned `OK`.
     pub(in crate::boundary) fn status(&self, returned: Status) -> Status {
-        let has_failure = |extras: &Box<ContextExtras>| extras.failure.borrow().is_some();
-        match self.extras.get().is_some_and(has_failure) && returned == Status::OK {
-            true => Status::FAILED,
-            false => returned,
+        match self.extras.get() {
+            Some(extras) if returned == Status::OK && extras.failure.borrow().is_some() => {
+                Status::FAILED
+            }
+            _ => returned,
         }
     }
 
