@@ -1365,7 +1365,7 @@ pub struct FunctionApi {
     ///
     /// The new op has the metadata of `old`. Types, the location, attributes and regions may be taken from `old`: see
     /// passdock_op_desc. Returns REJECTED if a result with users has no replacement, if a replacement contradicts the
-    /// declared type, or for the same reason as `create_op`.
+    /// declared type, or for a reason of `create_op`; a call may be replaced with a call of the same function.
     pub replace_op: Option<
         unsafe extern "C" fn(
             f: *mut Function,

@@ -52,8 +52,8 @@ typedef struct passdock_function_api {
      *
      * The new op has the metadata of `old`. Types, the location, attributes and regions may be
      * taken from `old`: see passdock_op_desc. Returns REJECTED if a result with users has no
-     * replacement, if a replacement contradicts the declared type, or for the same reason as
-     * `create_op`. */
+     * replacement, if a replacement contradicts the declared type, or for a reason of
+     * `create_op`; a call may be replaced with a call of the same function. */
     passdock_status (*replace_op)(passdock_function *f, passdock_op_id old,
                                   const passdock_op_desc *desc, passdock_op_id *out);
     /* Moves all uses of the results of `old` to other values, one for each result, and erases
