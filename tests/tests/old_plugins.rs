@@ -1,7 +1,7 @@
 //! Plugin files that were built for earlier versions of the plugin ABI, with other compilers.
 //!
-//! Each is loaded and runs as when it was built: `tests/old-plugins` has a module, and for each version of the ABI the files
-//! with their hashes and the results. `cargo xtask deep keep-plugins` builds the files.
+//! Each is loaded and runs as when it was built: `tests/old-plugins` has a module, and for each version of the ABI the
+//! files with their hashes and the results. `cargo xtask deep keep-plugins` builds the files.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 

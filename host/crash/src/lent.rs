@@ -1,8 +1,8 @@
 //! Memory that the host lends to plugins in a process that checks them. It becomes inaccessible when it expires.
 //!
 //! Addresses are never reused, and a list of address ranges has what they were lent for, so that a signal handler can
-//! explain a late access. A check of very many or large modules can therefore run out of addresses, which terminates the
-//! process with [`CANNOT_LEND`].
+//! explain a late access. A check of very many or large modules can therefore run out of addresses, which terminates
+//! the process with [`CANNOT_LEND`].
 
 use std::fmt::Display;
 use std::io::{self, Write};

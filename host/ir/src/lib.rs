@@ -4,7 +4,7 @@
 //! ABI (`passdock_abi`), so plugins read them in place. This crate depends on no pass, plugin or operator, and on no
 //! file format except its own text format.
 //!
-//! Reading order: [`symbols`], [`constant`], [`origin`], [`function`] (reading), [`edit`] (changes), [`module`],
+//! Reading order: [`symbols`], [`constant`], [`function`] (reading), [`edit`] (changes), [`module`],
 //! [`text`], [`verify`](mod@verify).
 
 mod cache;
@@ -15,7 +15,6 @@ pub mod function;
 pub mod module;
 pub mod name;
 mod names;
-pub mod origin;
 mod pool;
 mod quote;
 mod source;
@@ -32,11 +31,11 @@ pub use edit::{
 pub use error::{Edit, EditFailure};
 pub use function::differences::Differences;
 pub use function::expr::MAX_DIM_TERMS;
+pub use function::origin::{Entity, Extras, ModuleSource, Origins, SourceSpan};
 pub use function::premises::Premises;
 pub use function::reserve::ReplacedPools;
 pub use function::types::{BufferSpec, TypeData};
 pub use function::{Function, column};
 pub use module::Module;
 pub use name::OpName;
-pub use origin::{Entity, Extras, ModuleSource, Origins, SourceSpan};
 pub use symbols::Symbols;

@@ -52,7 +52,8 @@ macro_rules! options {
     };
 }
 
-// As for `plugin!`: there is no rule for invalid syntax, a comma is appended to the fields, and names are matched as `tt`.
+// As for `plugin!`: there is no rule for invalid syntax, a comma is appended to the fields, and names are matched as
+// `tt`.
 
 /// Expands the fields of a struct of options, each to a list of its parts.
 #[doc(hidden)]

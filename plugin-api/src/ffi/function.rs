@@ -79,8 +79,9 @@ impl DerefMut for FunctionHandle {
 }
 
 impl Function {
-    /// Returns the metadata of an op, in order: keys and texts that no operator reads, for people and other tools. In an
-    /// ONNX file they are the `metadata_props` of the node. Empty for an invalid id, and for a host without metadata.
+    /// Returns the metadata of an op, in order: keys and texts that no operator reads, for people and other tools. In
+    /// an ONNX file they are the `metadata_props` of the node. Empty for an invalid id, and for a host without
+    /// metadata.
     pub fn op_metadata(&self, op: OpId) -> Vec<(String, String)> {
         owned(self.raw_op_metadata(op))
     }

@@ -120,8 +120,8 @@ impl CallGraph {
 }
 
 impl Function {
-    /// Returns the function of the module that an op calls: the one with the op's name. `None` if the current module has
-    /// no such function. If an operator has the same name, the op is ambiguous
+    /// Returns the function of the module that an op calls: the one with the op's name. `None` if the current module
+    /// has no such function. If an operator has the same name, the op is ambiguous
     /// ([`OpTraits::is_ambiguous`](crate::OpTraits::is_ambiguous)).
     #[track_caller]
     pub fn callee(&self, op: OpId) -> Option<SymbolId> {
@@ -131,8 +131,8 @@ impl Function {
     /// Creates a call of another function of the module. It has a result for each result of the function, whose types
     /// are left to inference (`relax.transform.InferType`).
     ///
-    /// The call is an op with the function's name, as in ONNX. ONNX files can't represent a call of a function whose name
-    /// has no domain, or of a loop-level function.
+    /// The call is an op with the function's name, as in ONNX. ONNX files can't represent a call of a function whose
+    /// name has no domain, or of a loop-level function.
     ///
     /// Trailing operands may be missing, and [`ValueId::NONE`] omits one. Attribute parameters are attributes of the
     /// call: [`Function::set_attr`].

@@ -381,7 +381,8 @@ impl<'t> Parser<'t> {
                 _ => false,
             };
             if !is_op {
-                let message = "the last op of the pattern is replaced, so each alternative must be an op with one result";
+                let message = "the last op of the pattern is replaced, so each alternative must be an op with one \
+                    result";
                 return Err(self.error(at, message));
             }
         }

@@ -325,8 +325,9 @@ macro_rules! plugin {
 
 // The macros below have no rule for invalid syntax, so that the compiler reports the first token that doesn't fit. They
 // process one entry of a list at a time, and a comma is appended to the list: a missing one is then reported as such.
-// Entries become calls of methods, for which the compiler suggests names and reports the argument of a wrong type. Names
-// are matched as `tt`: an `ident` has the location of the macro where the compiler reports it as an expression or item.
+// Entries become calls of methods, for which the compiler suggests names and reports the argument of a wrong type.
+// Names are matched as `tt`: an `ident` has the location of the macro where the compiler reports it as an expression or
+// item.
 
 /// Expands the sections of a plugin.
 #[doc(hidden)]

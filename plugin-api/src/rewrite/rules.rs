@@ -254,7 +254,8 @@ impl Rules {
 /// Declares a set of rules: patterns and their replacements.
 ///
 /// The compiler reports invalid syntax, unknown names and unknown conditions. Everything else that is wrong with a rule
-/// is reported when the rules are first used, so a test should call [`Rules::names`]. A name can't be a keyword of Rust.
+/// is reported when the rules are first used, so a test should call [`Rules::names`]. A name can't be a keyword of
+/// Rust.
 ///
 /// # Examples
 ///

@@ -1,24 +1,24 @@
 //! The macros by which the compiler checks the syntax and the names of `rules!`, with the location of an error.
 //!
 //! `crate::language` parses rules when they are first used, and checks everything. The compiler finds what authors get
-//! wrong most often: missing commas, names that the pattern doesn't bind, and unknown conditions. `%x` and `$x` become a
-//! variable `x` of type [`Name`] in a function that isn't called; numbers such as `%0` aren't checked.
+//! wrong most often: missing commas, names that the pattern doesn't bind, and unknown conditions. `%x` and `$x` become
+//! a variable `x` of type [`BoundName`] in a function that isn't called; numbers such as `%0` aren't checked.
 //!
-//! As for `plugin!`, there is no rule for invalid syntax: the compiler reports the first token that doesn't fit. Lists end
-//! with a comma, choices with `;` and rules with `;` and their name, because an unexpected end of a macro's arguments has
-//! no location. Frequent forms have separate rules, because the compiler limits the depth of expansions: a rule may
-//! have about a hundred statements and conditions. Names are matched as `tt`. A macro's first argument is the part of the rule: `pattern`,
-//! `whole` for a pattern that an arrow follows, or `replacement`, which includes the conditions. The second argument is
-//! what an item belongs to.
+//! As for `plugin!`, there is no rule for invalid syntax: the compiler reports the first token that doesn't fit. Lists
+//! end with a comma, choices with `;` and rules with `;` and their name, because an unexpected end of a macro's
+//! arguments has no location. Frequent forms have separate rules, because the compiler limits the depth of expansions:
+//! a rule may have about a hundred statements and conditions. Names are matched as `tt`. A macro's first argument is
+//! the part of the rule: `pattern`, `whole` for a pattern that an arrow follows, or `replacement`, which includes the
+//! conditions. The second argument is what an item belongs to.
 
 use super::rules::RuleCode;
 
 /// A name that the pattern binds.
 #[derive(Clone, Copy)]
-pub struct Name;
+pub struct BoundName;
 
 /// Accepts only a name that the pattern binds, and no variable of the surrounding code.
-pub fn bound(_: Name) {}
+pub fn bound(_: BoundName) {}
 
 /// The names of conditions and terms, except `const`.
 #[allow(non_upper_case_globals)]
@@ -104,7 +104,7 @@ macro_rules! __statement {
         $($op:ident).+ $(| $($other:ident).+)* $(?)? ($($operands:tt)*) {$($attrs:tt)*}
         $($rest:tt)*
     ) => {
-        let $name = $crate::__private::rule::Name;
+        let $name = $crate::__private::rule::BoundName;
         $crate::__operand!($side operands $($operands)* ,);
         $crate::__attrs!($side $($attrs)* ,);
         $crate::__statement!($side $($rest)*);
@@ -114,16 +114,16 @@ macro_rules! __statement {
         $($op:ident).+ $(| $($other:ident).+)* $(?)? ($($operands:tt)*)
         $($rest:tt)*
     ) => {
-        let $name = $crate::__private::rule::Name;
+        let $name = $crate::__private::rule::BoundName;
         $crate::__operand!($side operands $($operands)* ,);
         $crate::__statement!($side $($rest)*);
     };
     ($side:ident % $name:tt = $($rest:tt)*) => {
-        let $name = $crate::__private::rule::Name;
+        let $name = $crate::__private::rule::BoundName;
         $crate::__statement!($side $($rest)*);
     };
     ($side:ident % $name:tt, $($rest:tt)*) => {
-        let $name = $crate::__private::rule::Name;
+        let $name = $crate::__private::rule::BoundName;
         $crate::__statement!($side $($rest)*);
     };
     ($side:ident $($operand:tt)*) => {
@@ -302,7 +302,7 @@ macro_rules! __name {
         $crate::__private::rule::bound($name);
     };
     ($pattern:ident $name:tt) => {
-        let $name = $crate::__private::rule::Name;
+        let $name = $crate::__private::rule::BoundName;
     };
 }
 

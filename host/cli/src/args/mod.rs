@@ -117,9 +117,9 @@ pub(crate) struct PluginArgs {
     pub(crate) plugin: Vec<PathBuf>,
     /// Search DIR for plugins, before the default directories. Repeatable
     ///
-    /// The search order is: --plugin, `[plugins] files` of the pipeline, --plugin-dir, `[plugins] dirs`, and the default
-    /// directories: those in PASSDOCK_PLUGIN_PATH, the standard plugins next to the executable, the active Python
-    /// environment, and the plugins of `passdock plugin install`.
+    /// The search order is: --plugin, `[plugins] files` of the pipeline, --plugin-dir, `[plugins] dirs`, and the
+    /// default directories: those in PASSDOCK_PLUGIN_PATH, the standard plugins next to the executable, the active
+    /// Python environment, and the plugins of `passdock plugin install`.
     #[arg(long, value_name = "DIR")]
     pub(crate) plugin_dir: Vec<PathBuf>,
 }

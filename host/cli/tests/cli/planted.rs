@@ -386,7 +386,7 @@ fn reduce_keeps_ops_that_make_a_pass_fail() {
     bench.write("p.toml", PANIC);
     let ran = bench.passdock("reduce p.toml m.ir -o small.ir");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![[r#"
+    expect![["
              500 ops  5 of 11 functions
              300 ops  3 of 11 functions
              200 ops  2 of 11 functions
@@ -395,9 +395,10 @@ fn reduce_keeps_ops_that_make_a_pass_fail() {
               71 ops  71 of 100 ops of the body of @f6
                8 ops  8 of 100 ops of the body of @f6
                2 ops  2 of 100 ops of the body of @f6
-        still pass-panicked in bad.transform.PanicOnErf, function @f6: the pass panicked at tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf
+        still pass-panicked in bad.transform.PanicOnErf, function @f6: the pass panicked at \
+          tests/plugins/src/misbehaving/planted.rs:49:9: no table for this Erf
         1010 → 2 ops after 25 runs of the pipeline, written to small.ir
-    "#]]
+    "]]
     .assert_eq(&ran.stdout);
     expect![[r#"
         module {

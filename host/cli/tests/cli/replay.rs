@@ -157,8 +157,8 @@ fn replay_warns_about_different_plugins() {
     let ran = bench.passdock("replay kept/m.ir.reproducer --locked");
     assert_eq!(ran.status, 3);
     expect![["
-        error[plugin]: plugin `libpassdock_misbehaving.so` is bad 1.0.0-rc.1, but its file differs from the one that the \
-          reproducer was written with
+        error[plugin]: plugin `libpassdock_misbehaving.so` is bad 1.0.0-rc.1, but its file differs from the one that \
+          the reproducer was written with
          |
          = help: the failure may not occur, or may differ
     "]].assert_eq(&without_paths(&ran.stderr));

@@ -9,9 +9,9 @@ use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
 use passdock_loader::{LoadedInstrument, MissingDefinition, PassInfo};
 
-use super::lending::{self, Loans};
 use super::session::context::CallFailure;
 use super::session::frame::Frame;
+use super::session::lending::{self, Loans};
 use super::session::{ContextSession, ModuleSession, ending, entry, input, lends};
 use crate::config::ConfigValue;
 use crate::error::Provider;

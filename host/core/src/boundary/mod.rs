@@ -11,7 +11,7 @@
 
 pub(crate) mod handles;
 mod instrument;
-mod lending;
+
 mod op;
 mod rewrite;
 mod run;
@@ -23,7 +23,6 @@ use std::ffi::c_void;
 use std::ptr;
 
 pub use instrument::{CallbackOutcome, CallbackReport, Instance, PassCall};
-pub use lending::{VIOLATION, lend};
 pub use op::IS_INVALID;
 use passdock_abi as abi;
 pub use passdock_crash::CANNOT_LEND;
@@ -36,6 +35,7 @@ pub use session::FunctionSlot;
 pub use session::context::CallFailure;
 pub use session::ending::Endings;
 pub use session::frame::Frame;
+pub use session::lending::{VIOLATION, lend};
 pub use session::rewrites::Rewrites;
 use session::{gate, input};
 

@@ -12,13 +12,14 @@ use passdock_loader::LoadedPass;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::__private::{Panicked, Tables, enter, install_hook};
 
+use super::host;
 use super::session::context::CallFailure;
 use super::session::frame::Frame;
+use super::session::lending;
 use super::session::rewrites::Rewrites;
 use super::session::{
     ContextSession, FunctionSession, FunctionSlot, ModuleSession, entries, lends,
 };
-use super::{host, lending};
 use crate::config::ConfigValue;
 
 /// A closure that implements a function pass or a prim function pass.

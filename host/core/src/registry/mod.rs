@@ -368,8 +368,8 @@ impl Registry {
         Some(self.read().entry(name)?.declaration().clone())
     }
 
-    /// Returns the passes that declare a phase, by name: those of the program, and of plugins that the user named by file
-    /// or by directory. Passes of other plugins run only where a pipeline lists them.
+    /// Returns the passes that declare a phase, by name: those of the program, and of plugins that the user named by
+    /// file or by directory. Passes of other plugins run only where a pipeline lists them.
     pub fn phased(&self) -> BTreeMap<String, passdock_loader::Phase> {
         let inner = self.read();
         let is_named = |plugin: &Arc<Plugin>| inner.named.contains(plugin.name());

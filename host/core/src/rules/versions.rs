@@ -6,8 +6,8 @@ use sdk::rewrite::{Operand, Rule, RuleError};
 use super::Mention;
 use super::definitions::RuleOp;
 
-/// Rejects ops if no version of their domain has all of them, and alternatives that exist in none of the versions of the
-/// others. `range` returns the first and the last version of a domain that the rule allows.
+/// Rejects ops if no version of their domain has all of them, and alternatives that exist in none of the versions of
+/// the others. `range` returns the first and the last version of a domain that the rule allows.
 pub(super) fn check(
     rule: &Rule,
     ops: &[Vec<RuleOp<'_>>],

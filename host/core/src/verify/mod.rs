@@ -2,6 +2,7 @@
 
 mod interface;
 
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -50,11 +51,11 @@ pub(crate) fn same_input(before: &str, module: &Module, name: &str) -> Result<()
 ///
 /// All are verified, too, if a function changed its interface: unchanged callers may have become invalid. A removed
 /// function may have no callers left, unless an operator of `defs` has its name.
-pub(crate) fn changed(
+pub(crate) fn changed<D: Borrow<OpDefs>>(
     before: &Module,
     after: &Module,
     when: Verify,
-    defs: impl FnOnce() -> Arc<OpDefs>,
+    defs: impl FnOnce() -> D,
 ) -> Result<(), PassError> {
     if when == Verify::Off {
         return Ok(());
@@ -67,7 +68,7 @@ pub(crate) fn changed(
         let removed: FxHashSet<SymbolId> = removed.collect();
         match removed.is_empty() {
             true => Ok(()),
-            false => has_no_callers(after, removed, &defs()),
+            false => has_no_callers(after, removed, defs().borrow()),
         }
     })
 }

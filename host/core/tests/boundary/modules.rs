@@ -106,8 +106,8 @@ fn outlining_is_rejected_with_a_message() {
     });
     expect![["
         2 function name `onnx.Block` needs a domain to differ from ONNX operators, as in `acme.Block`
-        3 invalid name \"\": expected `DOMAIN.NAME`, with quotes around parts with characters other than letters, digits \
-          and `_`
+        3 invalid name \"\": expected `DOMAIN.NAME`, with quotes around parts with characters other than letters, \
+          digits and `_`
         3 the pointer to the result is null
         outlined
         1 op0 was erased"]]

@@ -7,11 +7,11 @@ use rustc_hash::FxHashMap;
 
 use super::{NewOp, NewPort, NewRegion, Position};
 use crate::error::{Edit, EditFailure, reject};
+use crate::function::origin::Entity;
 use crate::function::transfer::Transfer;
 use crate::function::{Function, MAX_DEPTH};
 use crate::module::Module;
 use crate::name::check_canonical;
-use crate::origin::Entity;
 use crate::pool::push_range;
 use crate::symbols::{Symbols, is_terminator};
 

@@ -4,7 +4,7 @@ use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
 
 use crate::error::{Edit, invalid, reject};
 use crate::function::Function;
-use crate::origin::{Entity, SourceSpan};
+use crate::function::origin::{Entity, SourceSpan};
 
 impl Function {
     /// Moves a region's ops and constants right before the op that contains it, and replaces the region's arguments

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use super::{CloneRegion, NewOp, Position};
 use crate::error::{Edit, EditFailure, invalid, reject};
 use crate::function::Function;
+use crate::function::origin::Entity;
 use crate::function::transfer::Transfer;
-use crate::origin::Entity;
 use crate::pool::{slice, span};
 use crate::symbols::is_terminator;
 

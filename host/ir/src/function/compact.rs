@@ -12,7 +12,7 @@ use passdock_abi::{
 use super::Function;
 use super::locs::loc_range;
 use crate::cache::CachedValues;
-use crate::origin::Entity;
+use crate::function::origin::Entity;
 use crate::pool::{AttrPools, push_range, slice, span};
 
 /// The minimum number of dead records that is worth the copy.

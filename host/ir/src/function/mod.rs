@@ -10,6 +10,7 @@ pub(crate) mod expr;
 pub(crate) mod locs;
 mod memory;
 mod merge;
+pub mod origin;
 pub(crate) mod premises;
 mod read;
 pub(crate) mod reserve;
@@ -29,8 +30,8 @@ use rustc_hash::FxHashMap;
 
 use crate::cache::CachedValues;
 use crate::constant::ConstantData;
+use crate::function::origin::Origins;
 use crate::names::NameTable;
-use crate::origin::Origins;
 use crate::pool::AttrPools;
 use crate::symbols::Symbols;
 

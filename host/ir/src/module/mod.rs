@@ -14,7 +14,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::error::{Edit, EditFailure, reject};
 use crate::function::Function;
-use crate::origin::{Extras, ModuleSource};
+use crate::function::origin::{Extras, ModuleSource};
 use crate::source::TextSource;
 use crate::symbols::Symbols;
 

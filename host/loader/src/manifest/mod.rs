@@ -456,8 +456,8 @@ fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
     Ok(())
 }
 
-/// Returns the parser's message with the text of its line. Its number isn't that of a line in the author's file, because
-/// the build adds lines.
+/// Returns the parser's message with the text of its line. Its number isn't that of a line in the author's file,
+/// because the build adds lines.
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = names::escaped(&error.message().replace('\n', ", "));
     let Some(span) = error.span() else {

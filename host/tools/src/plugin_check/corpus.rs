@@ -115,8 +115,8 @@ pub(super) fn many_prim_functions() -> Result<Sample, PassError> {
     let loads: String = loads.collect();
     many(|number| {
         format!(
-            "  prim @p{number}(%a: buffer<f32[16]>, %b: buffer<f32[16]>) {{\n    for %i in 0..4 unroll {{\n{loads}      \
-             tir.store(%v0, %b, %i)\n    }}\n  }}\n"
+            "  prim @p{number}(%a: buffer<f32[16]>, %b: buffer<f32[16]>) {{\n    for %i in 0..4 unroll {{\n{loads}\
+             \x20     tir.store(%v0, %b, %i)\n    }}\n  }}\n"
         )
     })
 }

@@ -91,7 +91,8 @@ fn deep_nesting_is_rejected() {
 fn corrupted_rules_never_panic() {
     let whole = "rule r grows {
         %c = (%x | onnx.Neg?(%z))
-        %a, _ = onnx.Split|x.Y(%x?, _, ~-1.5e3, [1, -2], none, $e, [$l...], %c, %r...) {axis = $p, u = [$q], t = \"é\\n\"}
+        %a, _ = onnx.Split|x.Y(%x?, _, ~-1.5e3, [1, -2], none, $e, [$l...], %c, %r...)
+        {axis = $p, u = [$q], t = \"é\\n\"}
         => %b = onnx.Neg(onnx.Add(%x, 1)) {..%a, p = compose($p, [0])} %a = %b ; remark
         where not float(%x), dim(%x, -1) in [1, 2], $p == 1, axis($q, %x) < 0, opset(\"x\") >= 2
     }";

@@ -24,8 +24,8 @@ use passdock_loader::library::LoadedOp;
 use shape_data::constant_dims;
 
 use crate::analyses::{is_complete, remember_complete};
-use crate::boundary::lending::{self, LentHandle, Loans};
 use crate::boundary::session::gate::Session;
+use crate::boundary::session::lending::{self, LentHandle, Loans};
 use crate::boundary::session::{
     Access, ContextSession, FunctionSession, FunctionState, SessionBase, gate, input, lends,
 };

@@ -6,7 +6,7 @@ use passdock_ir::{Edit, EditFailure, Function};
 
 use super::MAX_SHAPE_DATA;
 use super::evaluate::EvaluatedResult;
-use crate::boundary::lending;
+use crate::boundary::session::lending;
 use crate::boundary::session::{FunctionSession, FunctionState};
 
 /// Returns the results of an op if inference found all their elements to be constant, whatever the operands are. For

@@ -13,10 +13,10 @@ use passdock_loader::{MissingDefinition, OpDefs, setting};
 use rustc_hash::FxHashMap;
 
 use super::gate::Session;
+use super::lending::{self, LentHandle, Loans};
 use super::rewrites::Rewrites;
 use super::{ContextSession, ModuleSession, SessionBase, input, lends};
 use crate::analyses::SharedNames;
-use crate::boundary::lending::{self, LentHandle, Loans};
 use crate::error::{PassError, PassFault};
 
 /// The failure of a pass or of an instrument's callback.

@@ -10,8 +10,8 @@ use passdock_diagnostic::Diagnostic;
 
 use super::context::CallFailure;
 use super::frame::Frame;
+use super::lending;
 use super::{ContextSession, lends};
-use crate::boundary::lending;
 use crate::config::ConfigValue;
 use crate::error::PassError;
 use crate::util;

@@ -7,8 +7,8 @@ use passdock_abi as abi;
 use passdock_abi::{Status, Str};
 use passdock_ir::{Edit, EditFailure};
 
+use super::lending;
 use super::{FunctionSession, FunctionState, SessionBase, input, lends};
-use crate::boundary::lending;
 use crate::util;
 
 /// The message for a handle without a session that could store one.

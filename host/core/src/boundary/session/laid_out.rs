@@ -2,7 +2,7 @@
 
 use passdock_abi::{LaidOut, Str};
 
-use crate::boundary::lending::Loans;
+use super::lending::Loans;
 
 /// The result of a layout query. It belongs to the function until the next query. Moving it doesn't move its buffers.
 pub(in crate::boundary) struct LaidOutBuffers {

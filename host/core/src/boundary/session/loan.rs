@@ -5,8 +5,8 @@ use passdock_abi::{FunctionView, LaidOut, ModuleView};
 use passdock_crash::LentFor;
 
 use super::laid_out::LaidOutBuffers;
+use super::lending::{LentHandle, LentView, Loans};
 use super::{FunctionSession, FunctionState, lends};
-use crate::boundary::lending::{LentHandle, LentView, Loans};
 
 /// What a plugin gets of a function, until the function of the plugin that received it returns.
 pub(in crate::boundary) struct FunctionLoan {

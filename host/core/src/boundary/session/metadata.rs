@@ -5,8 +5,8 @@ use std::sync::Arc;
 use passdock_abi::{Metadata, OpId, Str, ValueId};
 use passdock_ir::{Edit, Entity, ModuleSource};
 
+use super::lending;
 use super::{FunctionState, with_current};
-use crate::boundary::lending;
 
 /// The entries of a query for metadata. They belong to the function until the next query. Moving them doesn't move the
 /// texts.

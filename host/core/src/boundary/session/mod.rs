@@ -11,6 +11,7 @@ pub(super) mod function;
 pub(super) mod gate;
 pub(super) mod input;
 pub(super) mod laid_out;
+pub(super) mod lending;
 mod loan;
 mod metadata;
 pub(super) mod module;

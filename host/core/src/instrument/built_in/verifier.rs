@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use passdock_ir::Module;
 
-use crate::context::PassContext;
 use crate::instrument::{
     Frame, InstrumentResult, InstrumentSpec, PassCall, PassFilter, PassInstrument,
 };
@@ -76,16 +75,18 @@ impl WellFormed {
     }
 
     fn verify(&self, call: &PassCall<'_>, when: &str) -> InstrumentResult {
-        let PassCall { module, info, .. } = *call;
+        let PassCall {
+            module,
+            info,
+            frame,
+            ..
+        } = *call;
         if self.exempt.contains(&info.name) {
             return Ok(());
         }
         let mut state = util::lock(&self.state);
         let verified = match &state.right {
-            Some(right) => {
-                let defs = || PassContext::current().registry().op_defs();
-                verify::changed(right, module, Verify::Changed, defs)
-            }
+            Some(right) => verify::changed(right, module, Verify::Changed, || frame.op_defs()),
             None => verify::all(module),
         };
         if let Err(error) = verified {
@@ -145,6 +146,7 @@ mod tests {
     use passdock_ir::Function;
 
     use super::*;
+    use crate::context::PassContext;
     use crate::instrument::built_in::testing::{no_op, parse, run_in, sequential};
     use crate::pass::{PassInfo, PassRef};
     use crate::run::create_host_pass;

@@ -4,7 +4,7 @@ use passdock_abi::{ConstId, Constant, FunctionKind, OpId, RegionId, SymbolId, Va
 
 use super::parser::{Frame, Owner, Parse, Parser, Ports};
 use crate::function::MAX_DEPTH;
-use crate::origin::Entity;
+use crate::function::origin::Entity;
 use crate::pool::push_range;
 
 impl<'t> Parser<'t, '_> {

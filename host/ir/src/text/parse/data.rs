@@ -9,8 +9,8 @@ use super::super::syntax::is_single;
 use super::super::syntax::lex::Number;
 use super::parser::{BlobUse, Parse, Parser};
 use crate::constant::{ByteSource, ConstantData, FileRange, Payload, string_data};
+use crate::function::origin::Entity;
 use crate::function::types::TypeData;
-use crate::origin::Entity;
 
 const FORMS: &[&str] = &["splat", "external", "blob", "raw"];
 

@@ -9,8 +9,8 @@ use super::super::syntax::lex::ValueName;
 use super::parser::{Parse, Parser, Ports};
 use super::scope::Key;
 use crate::edit::MAX_OPSETS;
+use crate::function::origin::{Entity, Extras};
 use crate::function::{Function, MAX_LIST};
-use crate::origin::{Entity, Extras};
 use crate::pool::push_range;
 use crate::quote::value_text;
 

@@ -12,7 +12,7 @@ use super::options::ParseOptions;
 use super::scope::Scope;
 use crate::constant::{ByteSource, ConstantData};
 use crate::function::Function;
-use crate::origin::Extras;
+use crate::function::origin::Extras;
 use crate::symbols::{MAX_SYMBOL_BYTES, Symbols};
 
 pub(super) type Parse<T> = Result<T, ParseError>;

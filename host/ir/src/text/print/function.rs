@@ -9,8 +9,8 @@ use passdock_abi::{
 use super::super::syntax::RESERVED;
 use super::super::syntax::types::write_type;
 use super::printer::Printer;
+use crate::function::origin::{Entity, Extras};
 use crate::function::walk::{Event, Events};
-use crate::origin::{Entity, Extras};
 use crate::quote::write_name;
 
 /// The maximum indentation level; without it, the size of the text would be quadratic in the depth.

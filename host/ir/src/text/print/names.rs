@@ -11,8 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::syntax::element::literal;
 use super::super::syntax::write_number;
 use crate::function::Function;
+use crate::function::origin::Entity;
 use crate::function::walk::{Event, Events};
-use crate::origin::Entity;
 use crate::pool::in_region;
 use crate::quote::write_name;
 

@@ -4,7 +4,7 @@ use passdock_abi::{AttrKind, DType, FunctionKind, Op, OpId, RegionId, TypeId, Ty
 
 use super::super::syntax::{LOOP_KINDS, RESERVED};
 use super::printer::Printer;
-use crate::origin::Entity;
+use crate::function::origin::Entity;
 use crate::pool::slice;
 use crate::quote::{is_hidden, write_quoted};
 use crate::symbols::is_terminator;

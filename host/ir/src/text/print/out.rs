@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::syntax::write_list;
 use crate::constant::ConstantData;
-use crate::origin::Extras;
+use crate::function::origin::Extras;
 use crate::quote::{write_name, write_quoted};
 
 /// The output buffer, and the state of the whole text.

@@ -2,7 +2,7 @@
 //!
 //! Normally, handles and views are addresses of the host's own objects, which often live longer than a plugin may use
 //! them. A process that checks plugins instead lends copies in memory that becomes inaccessible, and handles that are
-//! numbers. They are odd, so [`Session::from_handle`](super::session::gate::Session::from_handle) recognizes them
+//! numbers. They are odd, so [`Session::from_handle`](super::gate::Session::from_handle) recognizes them
 //! where it rejects misaligned pointers, and calls of other processes pay nothing. A violation is recorded, or crashes
 //! the process with an explanation by `passdock_crash`.
 
@@ -18,7 +18,7 @@ use passdock_abi::{Bytes, Column, FunctionView, Str};
 use passdock_crash::{LentFor, LentMemory};
 use rustc_hash::FxHashMap;
 
-use super::session::{LENDS, lends};
+use super::{LENDS, lends};
 use crate::util;
 
 /// The phrase in messages about violations of the rules for handles and memory.
@@ -43,10 +43,10 @@ fn take_violations() -> Vec<Violation> {
 }
 
 /// The violations of the calls around a call into a plugin, which aren't taken during the call.
-pub(super) struct OuterViolations(Vec<Violation>);
+pub(in crate::boundary) struct OuterViolations(Vec<Violation>);
 
 /// Puts the violations so far aside until the result is dropped.
-pub(super) fn put_aside() -> OuterViolations {
+pub(in crate::boundary) fn put_aside() -> OuterViolations {
     OuterViolations(take_violations())
 }
 
@@ -58,7 +58,7 @@ impl Drop for OuterViolations {
 
 /// Takes the violations of calls into plugins on this thread, as a message.
 #[inline]
-pub(super) fn take_message() -> Option<String> {
+pub(in crate::boundary) fn take_message() -> Option<String> {
     if !lends() {
         return None;
     }
@@ -75,13 +75,13 @@ fn record(by: Option<ThreadId>, violation: &'static str) {
 }
 
 /// Blocks of memory that expire together.
-pub(super) struct Loans {
+pub(in crate::boundary) struct Loans {
     lent_for: LentFor,
     blocks: Vec<LentMemory>,
 }
 
 impl Loans {
-    pub(super) fn new(lent_for: LentFor) -> Loans {
+    pub(in crate::boundary) fn new(lent_for: LentFor) -> Loans {
         Loans {
             lent_for,
             blocks: Vec::new(),
@@ -89,7 +89,7 @@ impl Loans {
     }
 
     /// Lends a copy of a list. Its items have no padding, like all records of the plugin ABI.
-    pub(super) fn list<T: Copy + 'static>(&mut self, items: &[T]) -> &'static [T] {
+    pub(in crate::boundary) fn list<T: Copy + 'static>(&mut self, items: &[T]) -> &'static [T] {
         let at: *const T = self.block(bytes_of(items)).cast();
         // SAFETY: the memory has a copy of the items, and pages are aligned for all records. Only the plugin uses the
         // result, and the plugin ABI says for how long.
@@ -100,7 +100,7 @@ impl Loans {
     ///
     /// # Safety
     /// The string is valid.
-    pub(super) unsafe fn text(&mut self, text: Str) -> Str {
+    pub(in crate::boundary) unsafe fn text(&mut self, text: Str) -> Str {
         let Str { ptr, len } = text;
         // SAFETY: the caller's promise.
         let Bytes { ptr, len } = unsafe { self.bytes(Bytes { ptr, len }) };
@@ -111,7 +111,7 @@ impl Loans {
     ///
     /// # Safety
     /// The bytes are valid.
-    pub(super) unsafe fn bytes(&mut self, bytes: Bytes) -> Bytes {
+    pub(in crate::boundary) unsafe fn bytes(&mut self, bytes: Bytes) -> Bytes {
         if bytes.len == 0 {
             return bytes;
         }
@@ -125,7 +125,7 @@ impl Loans {
 
     /// Lends a copy of a function's arenas, which the list in the body has. Returns the view with the addresses of the
     /// copies.
-    pub(super) fn columns(&mut self, mut view: FunctionView) -> FunctionView {
+    pub(in crate::boundary) fn columns(&mut self, mut view: FunctionView) -> FunctionView {
         let FunctionView {
             ops,
             values,
@@ -184,7 +184,7 @@ impl Loans {
     ///
     /// # Safety
     /// The column has as many records.
-    pub(super) unsafe fn column(&mut self, column: Column, size: usize) -> Column {
+    pub(in crate::boundary) unsafe fn column(&mut self, column: Column, size: usize) -> Column {
         // SAFETY: the caller's promise.
         let bytes = unsafe { column_bytes(&column, size) };
         Column {
@@ -201,7 +201,7 @@ impl Loans {
     }
 
     /// Ends the loans.
-    pub(super) fn expire(&mut self) {
+    pub(in crate::boundary) fn expire(&mut self) {
         if self.blocks.drain(..).any(|block| block.is_changed()) {
             record_write();
         }
@@ -240,20 +240,20 @@ fn bytes_of<T: Copy>(records: &[T]) -> &[u8] {
 }
 
 /// The header of a view. Its address doesn't change.
-pub(super) struct LentView<T>(LentMemory, PhantomData<T>);
+pub(in crate::boundary) struct LentView<T>(LentMemory, PhantomData<T>);
 
 impl<T: Copy> LentView<T> {
-    pub(super) fn new(view: T) -> LentView<T> {
+    pub(in crate::boundary) fn new(view: T) -> LentView<T> {
         let memory = LentMemory::new(LentFor::View, bytes_of(&[view]).into());
         LentView(memory, PhantomData)
     }
 
-    pub(super) fn as_ptr(&self) -> *mut T {
+    pub(in crate::boundary) fn as_ptr(&self) -> *mut T {
         self.0.as_ptr().cast()
     }
 
     /// Writes a changed view.
-    pub(super) fn write(&mut self, view: T) {
+    pub(in crate::boundary) fn write(&mut self, view: T) {
         if self.0.is_changed() {
             record_write();
         }
@@ -277,7 +277,7 @@ fn record_write() {
 }
 
 /// A handle: a number that refers to a session until it is dropped.
-pub(super) struct LentHandle(usize);
+pub(in crate::boundary) struct LentHandle(usize);
 
 /// The session of a handle.
 struct Borrower {
@@ -301,7 +301,7 @@ thread_local! {
 
 impl LentHandle {
     /// Lends a handle to a session, which doesn't move while the handle exists.
-    pub(super) fn new<S>(session: &S) -> LentHandle {
+    pub(in crate::boundary) fn new<S>(session: &S) -> LentHandle {
         let borrower = Borrower {
             session: AtomicPtr::new(ptr::from_ref(session).cast_mut().cast()),
             thread: thread::current().id(),
@@ -313,7 +313,7 @@ impl LentHandle {
         LentHandle(number)
     }
 
-    pub(super) fn as_ptr<T>(&self) -> *mut T {
+    pub(in crate::boundary) fn as_ptr<T>(&self) -> *mut T {
         ptr::without_provenance_mut(self.0)
     }
 }
@@ -327,7 +327,7 @@ impl Drop for LentHandle {
 
 /// Returns the session of a lent handle for a call on it, which ends with [`end_call`].
 #[cold]
-pub(super) fn session_of(handle: usize) -> Option<*mut ()> {
+pub(in crate::boundary) fn session_of(handle: usize) -> Option<*mut ()> {
     let mut handles = util::lock(&HANDLES);
     let Some(borrower) = handles.get_mut(&handle) else {
         if handle % 2 == 1 && handle < NEXT.load(Ordering::Relaxed) {
@@ -354,20 +354,20 @@ pub(super) fn session_of(handle: usize) -> Option<*mut ()> {
 }
 
 /// Returns the handle of the thread's last call, for [`end_call`].
-pub(super) fn called() -> usize {
+pub(in crate::boundary) fn called() -> usize {
     CALLED.get()
 }
 
 /// Ends a call on a lent handle: the results of the call before expire.
 #[cold]
-pub(super) fn end_call(handle: usize) {
+pub(in crate::boundary) fn end_call(handle: usize) {
     if let Some(borrower) = util::lock(&HANDLES).get_mut(&handle) {
         borrower.previous.expire();
     }
 }
 
 /// Returns the result of a call, which `lend` lends until the next call on the same handle if the process lends.
-pub(super) fn result<T>(owned: T, lend: impl FnOnce(&mut Loans, T) -> T) -> T {
+pub(in crate::boundary) fn result<T>(owned: T, lend: impl FnOnce(&mut Loans, T) -> T) -> T {
     if !lends() {
         return owned;
     }
@@ -378,12 +378,12 @@ pub(super) fn result<T>(owned: T, lend: impl FnOnce(&mut Loans, T) -> T) -> T {
 }
 
 /// Returns a list as the result of a call.
-pub(super) fn result_list<T: Copy + 'static>(list: &[T]) -> &[T] {
+pub(in crate::boundary) fn result_list<T: Copy + 'static>(list: &[T]) -> &[T] {
     result(list, |loans, list| loans.list(list))
 }
 
 /// Returns a string as the result of a call.
-pub(super) fn result_text(text: &str) -> Str {
+pub(in crate::boundary) fn result_text(text: &str) -> Str {
     // SAFETY: the text is borrowed.
     result(Str::new(text), |loans, text| unsafe { loans.text(text) })
 }
