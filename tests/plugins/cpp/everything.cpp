@@ -229,7 +229,7 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     expect(!f.erase_if_unused(f.defining_op(f.operand(f.terminator(f.body()), 0))), "a used op can't be erased");
 
     cx.rewrite(f, "rule nothing { elsewhere.Nothing(%x) => %x }");
-    expect(status_of([&] { cx.rewrite(f, "rule"); }) == PASSDOCK_STATUS_INVALID, "invalid rules are rejected");
+    expect(status_of([&] { cx.rewrite(f, "rule"); }) == PASSDOCK_STATUS_REJECTED, "invalid rules are rejected");
     expect(cx.may_rewrite("nothing"), "an enabled rule may be applied");
     cx.rewrote("nothing");
 
@@ -242,6 +242,10 @@ void function_pass(passdock::function &f, passdock::context &cx, const passdock:
     } else {
         expect(f.erase_if_unused(sum), "an unused op is erased");
     }
+    auto inserted = cx.insert_text(f, given, "fn @body(%0) { %1 = onnx.Neg(%0) return %1 }", {x}, 1);
+    expect(f.name(f.defining_op(inserted.at(0))) == "onnx.Neg", "ops are inserted as text");
+    f.erase_op(f.defining_op(inserted[0]));
+    expect(f.names_function(f.find("main")) && !f.names_function(f.find("acme.Given")), "a function is found by its name");
     f.set_type(f.result(given), type_spec::unranked(PASSDOCK_DTYPE_F32));
     f.set_opset("acme", 1);
     f.replace_uses(f.result(given), x);
@@ -288,6 +292,22 @@ void module_pass(passdock::module &m, passdock::context &cx) {
         expect(made.op_count() == moved.op_count(), "a body is replaced by another function's");
     }
     expect(m.functions().size() == 2, "a function was added");
+    {
+        passdock::function outer = m.edit("made");
+        passdock::type_id type = outer.type(outer.parameters()[0]);
+        op_id neg = outer.create_op(op_builder("onnx.Neg").operand(outer.parameters()[0]).result(type),
+                                    position::end_of(outer.body()));
+        op_id abs = outer.create_op(op_builder("onnx.Abs").operand(outer.result(neg)).result(type),
+                                    position::end_of(outer.body()));
+        auto outlined = m.outline(outer.symbol(), {neg}, "acme.Block");
+        expect(outer.op(outlined.second)->name == outlined.first.raw && outer.operand(abs, 0) == outer.result(outlined.second),
+               "ops are moved into a new function");
+        passdock::snapshot block = m.snapshot(outlined.first);
+        expect(outer.type_from(block, block.type(block.parameters()[0])) == type, "a type is converted");
+        outer.erase_op(abs);
+        outer.erase_op(outlined.second);
+        m.remove_function(outlined.first);
+    }
     expect(m.edit("made").name() == "made", "a function is edited by its name");
     m.remove_function("made");
     expect(said([&] { m.snapshot("made"); }).find("@made") != std::string::npos, "an unknown name is reported");

@@ -303,6 +303,21 @@ public:
         desc.rules = str(rules);
         f.check(PASSDOCK_CPP_CALL(host_->ops, rewrite)(handle_, f.handle(), &desc));
     }
+    /* Inserts ops before an op: IR text of one function, whose parameters `args` replace. Returns the value of each
+     * result. */
+    std::vector<value_id> insert_text(function &f, op_id op, std::string_view text, const std::vector<value_id> &args,
+                                      size_t result_count) {
+        std::vector<uint32_t> raw = detail::raw(args), results(result_count);
+        passdock_text_desc desc = PASSDOCK_TEXT_DESC_INIT;
+        desc.op = op.raw;
+        desc.text = str(text);
+        desc.args = raw.data();
+        desc.arg_count = raw.size();
+        desc.results = results.data();
+        desc.result_count = results.size();
+        f.check(PASSDOCK_CPP_CALL(host_->ops, insert_text)(handle_, f.handle(), &desc));
+        return detail::ids<value_id>(results);
+    }
     /* Whether a rule with this name may do another rewrite. For rewrites in code. */
     bool may_rewrite(std::string_view rule) const {
         return PASSDOCK_CPP_CALL(api(), may_rewrite)(handle_, str(rule)) == PASSDOCK_OK;

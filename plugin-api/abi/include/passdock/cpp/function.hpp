@@ -199,6 +199,12 @@ public:
         check(PASSDOCK_CPP_CALL(api(), clone_ops)(handle(), &desc));
         return detail::ids<value_id>(results);
     }
+    /* Converts a type of another function of the module to a type of this one. */
+    type_id type_from(const function_view &source, type_id type) {
+        type_id result;
+        check(PASSDOCK_CPP_CALL(api(), type_from)(handle(), source.handle(), type.raw, &result.raw));
+        return result;
+    }
     /* Moves the ops and constants of a region directly before the op that contains it, without a copy. */
     void inline_region(region_id region, const std::vector<value_id> &args) {
         std::vector<uint32_t> raw = detail::raw(args);

@@ -119,6 +119,19 @@ public:
         check(PASSDOCK_CPP_CALL(api(), remove_function)(handle(), name.raw));
     }
     void remove_function(std::string_view name) { remove_function(named(name)); }
+    /* Moves ops of one region of a function into a new function, and replaces them with a call. Returns the name
+     * of the new function and the call. */
+    std::pair<symbol_id, op_id> outline(symbol_id function, const std::vector<op_id> &ops, std::string_view name) {
+        std::vector<uint32_t> raw = detail::raw(ops);
+        passdock_outline_desc desc = PASSDOCK_OUTLINE_DESC_INIT;
+        desc.function = function.raw;
+        desc.ops = raw.data();
+        desc.op_count = raw.size();
+        desc.name = str(name);
+        std::pair<symbol_id, op_id> result;
+        check(PASSDOCK_CPP_CALL(api(), outline)(handle(), &desc, &result.first.raw, &result.second.raw));
+        return result;
+    }
     /* Runs a registered pass or Sequential on the module, at any level. */
     void run_pass(context &cx, std::string_view name) {
         passdock_run_desc desc = PASSDOCK_RUN_DESC_INIT;

@@ -162,6 +162,10 @@ public:
         auto record = op(id);
         return record != nullptr ? PASSDOCK_CPP_CALL(host_->ops, traits)(handle(), record->name) : 0;
     }
+    /* Whether the module has a function of this name, which an op of the name calls. */
+    bool names_function(symbol_id name) const {
+        return PASSDOCK_CPP_CALL(api(), names_function)(handle(), name.raw) != 0;
+    }
 
     /* Returns all ops, terminators included. Ops of nested regions follow the op that contains them. */
     op_range ops() const { return {view(), walk(body(), symbol_id(), true)}; }
