@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 /// The exit status of a process that can't lend more memory, which is a limit of the host and not an error of a plugin.
 pub const CANNOT_LEND: u8 = 75;
 
-/// What memory was lent for, which determines when it expires.
+/// The purpose of lent memory, which determines when it expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LentFor {
     /// The header of a view, until the function that received it returns.

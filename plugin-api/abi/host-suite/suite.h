@@ -1,4 +1,4 @@
-/* What the parts of the suite share. rules.h lists the rules, main.c is the program that reports them. */
+/* The declarations that the parts of the suite share. rules.h lists the rules, main.c is the program that reports them. */
 #ifndef SUITE_H
 #define SUITE_H
 

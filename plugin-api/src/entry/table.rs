@@ -34,27 +34,23 @@ pub(super) fn state<T: Sync>(state: &'static T) -> *mut c_void {
     state as *mut c_void
 }
 
-// All fields are set, but later versions may add some.
-#[allow(clippy::needless_update)]
 fn pass_entries(passes: &'static [PassSpec]) -> &'static [abi::PassEntry] {
     let entries = passes.iter().map(|pass| {
-        let (state, run_function, run_module) = match &pass.run {
-            PassFunction::function(pass) | PassFunction::prim_function(pass) => (
-                state(pass),
-                Some(run_function as abi::RunFunctionPass),
-                None,
-            ),
-            PassFunction::module(pass) => {
-                (state(pass), None, Some(run_module as abi::RunModulePass))
-            }
-        };
-        abi::PassEntry {
+        let mut entry = abi::PassEntry {
             name: abi::Str::new(pass.name),
-            state,
-            run_function,
-            run_module,
             ..abi::PassEntry::EMPTY
+        };
+        match &pass.run {
+            PassFunction::function(pass) | PassFunction::prim_function(pass) => {
+                entry.state = state(pass);
+                entry.run_function = Some(run_function);
+            }
+            PassFunction::module(pass) => {
+                entry.state = state(pass);
+                entry.run_module = Some(run_module);
+            }
         }
+        entry
     });
     Box::leak(entries.collect())
 }

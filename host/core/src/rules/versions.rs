@@ -68,7 +68,7 @@ struct Versions<'c> {
     ops: &'c [Vec<RuleOp<'c>>],
     /// The op of each node of the pattern.
     nodes: Vec<usize>,
-    /// What each match has or creates, in the order of the text; with the op to name in an error.
+    /// The ops that each match has or creates, in the order of the text; with the op to name in an error.
     needed: Vec<(usize, Needed)>,
 }
 

@@ -73,7 +73,7 @@ pub(in crate::boundary) struct OpCall<'c> {
     pub(in crate::boundary) layouts: Layouts,
     pub(in crate::boundary) rejection: Option<String>,
     base: SessionBase,
-    /// What is lent to the definition until the call ends, if the process lends.
+    /// The memory that is lent to the definition until the call ends, if the process lends.
     lent: Loans,
     /// The memory of `results` that is lent, with their indices.
     lent_results: Vec<(usize, LentMemory)>,

@@ -1,4 +1,4 @@
-//! Lending: in a process that checks plugins, what a plugin gets expires exactly when passdock.h says so.
+//! Lending: in a process that checks plugins, what a plugin gets expires exactly when passdock.h allows it.
 //!
 //! Normally, handles and views are addresses of the host's own objects, which often live longer than a plugin may use
 //! them. A process that checks plugins instead lends copies in memory that becomes inaccessible, and handles that are

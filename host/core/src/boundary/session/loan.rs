@@ -1,4 +1,4 @@
-//! What a plugin gets of a function, a module and a context in a process that lends.
+//! Loans of functions, modules and contexts to plugins, in a process that lends.
 
 use passdock_abi as abi;
 use passdock_abi::{FunctionView, LaidOut, ModuleView};
@@ -8,7 +8,7 @@ use super::laid_out::LaidOutBuffers;
 use super::lending::{LentHandle, LentView, Loans};
 use super::{FunctionSession, FunctionState, lends};
 
-/// What a plugin gets of a function, until the function of the plugin that received it returns.
+/// The copy of a function that a plugin has until the function of the plugin that received it returns.
 pub(in crate::boundary) struct FunctionLoan {
     handle: LentHandle,
     view: LentView<FunctionView>,
@@ -92,7 +92,7 @@ impl FunctionLoan {
     }
 }
 
-/// What a plugin gets of a module.
+/// The copy of a module that a plugin has.
 pub(super) struct ModuleLoan {
     handle: LentHandle,
     view: LentView<ModuleView>,

@@ -39,6 +39,7 @@ use crate::config::ConfigValue;
 /// Whether plugins get handles and memory that expire (see `lending.rs`).
 pub(super) static LENDS: AtomicBool = AtomicBool::new(false);
 
+/// Whether this process lends.
 #[inline]
 pub(in crate::boundary) fn lends() -> bool {
     LENDS.load(Ordering::Relaxed)
