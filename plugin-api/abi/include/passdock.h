@@ -46,7 +46,7 @@
  *             UNSUPPORTED.
  *  Errors     After a call that returned a status other than OK, `last_error` of the handle's table
  *             returns the error message. The string belongs to the host and is valid until the next call
- *             on the handle.
+ *             on the handle, of which it may be an argument.
  *  Strings    UTF-8, with a length, without a terminating NUL. Names and strings of a model may contain
  *             any character, including NUL.
  *  IR names   The canonical name of an operator or a function is DOMAIN.NAME: "acme.Silu". ONNX's own
