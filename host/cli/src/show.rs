@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Context;
@@ -180,13 +180,13 @@ pub(crate) fn write_model(
     options: WriteOptions,
 ) -> Result<(), PassError> {
     let emit = &mut |warning| diagnostic(&warning);
-    let staging = STAGING.get().map(String::as_str);
+    let staging = STAGING.get().map(PathBuf::as_path);
     set_output(Some(output.stage(module, options, staging, emit)?));
     Ok(())
 }
 
-/// The name of the staging directory that a worker uses. If unset, [`write_model`] creates one.
-pub(crate) static STAGING: OnceLock<String> = OnceLock::new();
+/// The staging directory that a worker uses. If unset, [`write_model`] creates one.
+pub(crate) static STAGING: OnceLock<PathBuf> = OnceLock::new();
 
 /// The staged output of the command, which is committed last.
 static OUTPUT: Mutex<Option<StagedModel>> = Mutex::new(None);
@@ -205,7 +205,7 @@ pub(crate) fn take_output() -> Option<StagedModel> {
 /// this to its supervisor, which has taken the output.
 pub(crate) fn commit_output(status: u8) -> u8 {
     let output = take_output().filter(|_| status == 0);
-    match output.map(StagedModel::commit) {
+    match output.map(|output| output.commit(&mut |note| diagnostic(&note))) {
         Some(Err(error)) => fail(&error),
         _ => status,
     }

@@ -1,5 +1,5 @@
 //! The record of a process that runs plugins: the calls on each thread's stack. It may be in memory shared with a
-//! supervisor, which reads it after the process has terminated. Writing it takes no system call.
+//! supervisor, which reads it after the process has terminated. Writing it takes one system call per thread.
 
 #[cfg(unix)]
 use std::fmt::{self, Write};
@@ -44,6 +44,9 @@ const CHANNEL_LOST: u32 = 4;
 pub(crate) struct ThreadRecord {
     number: AtomicU32,
     depth: AtomicU32,
+    /// The system's id of the thread, on Linux.
+    id: AtomicU32,
+    _unused: AtomicU32,
     calls: [CallRecord; CALLS],
 }
 
@@ -78,6 +81,11 @@ impl Record {
         let at = self.threads_taken.fetch_add(1, Ordering::Relaxed);
         let thread = self.threads.get(at as usize)?;
         thread.number.store(at + 1, Ordering::Relaxed);
+        #[cfg(target_os = "linux")]
+        {
+            let id = rustix::thread::gettid().as_raw_nonzero().get();
+            thread.id.store(id.cast_unsigned(), Ordering::Relaxed);
+        }
         Some(thread)
     }
 
@@ -122,6 +130,14 @@ impl Record {
         self.thread.store(thread, Ordering::Relaxed);
         self.flags.store(flags, Ordering::Relaxed);
         self.signal.store(signal.cast_unsigned(), Ordering::Release);
+    }
+
+    /// Returns the innermost call on the thread with this id of the system.
+    #[cfg(target_os = "linux")]
+    pub fn call_on(&self, thread: u32) -> Option<Culprit> {
+        let mut threads = self.threads.iter();
+        let thread = threads.find(|record| record.id.load(Ordering::Relaxed) == thread)?;
+        thread.stack().into_iter().next()
     }
 
     /// Returns the termination of the process that wrote this record, given the cause that the system reports.

@@ -14,7 +14,6 @@ pub mod oracle;
 pub mod pipeline;
 mod pipeline_file;
 mod prepare;
-mod raw_path;
 pub mod replay;
 pub mod reproducer;
 #[cfg(unix)]

@@ -5,6 +5,10 @@
 //! its [`Target`]. A run that is killed leaves at most hidden directories. They are locked while their run is alive,
 //! and a later run in the same directory removes those that aren't locked any more.
 
+mod broker;
+mod directory;
+mod numbered;
+pub mod raw_path;
 mod read;
 mod staged;
 mod standard;
@@ -15,6 +19,11 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub use broker::{
+    Broker, OutputRequest, create_directory, declare_output, declared_outputs, set_broker,
+};
+pub use directory::OutputDirectory;
+pub use numbered::remove_numbered_files;
 pub use read::{open, read, read_to_string, same_contents};
 pub use staged::{Staged, StagedFile, Staging};
 pub use standard::{StandardOutput, set_output_apart};

@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
-/// Opens a regular file or a pipe for reading. Devices are rejected, because they may have no end.
+/// Opens a regular file or a pipe for reading, also after the process has entered a sandbox. Devices are rejected,
+/// because they may have no end.
 ///
 /// # Errors
 /// If the file is a device, or the system's error.
 pub fn open(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
+    passdock_sandbox::allow_read(path);
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;

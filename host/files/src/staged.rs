@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::io::ErrorKind::{AlreadyExists, InvalidInput, PermissionDenied};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
@@ -36,8 +36,6 @@ pub struct Staged {
     len: u64,
     /// The companions, whose final paths don't exist yet.
     new: Vec<StagedFile>,
-    /// Files to remove after the commit, relative to the main file's directory.
-    old: Vec<PathBuf>,
     /// Whether to sync all files to disk.
     durable: bool,
     #[serde(skip)]
@@ -57,17 +55,17 @@ pub struct StagedFile {
 
 impl Staging {
     /// Creates a staging directory for the file at `target`, with an empty main file. If another process will commit
-    /// the file, `given` is the name of the directory that it has created.
+    /// the file, `given` is the directory that it has created.
     ///
     /// # Errors
     /// The system's error.
-    pub fn new(target: &Path, given: Option<&str>) -> io::Result<Staging> {
+    pub fn new(target: &Path, given: Option<&Path>) -> io::Result<Staging> {
         let mut staging = Staging {
             target: target.to_path_buf(),
             ..Staging::default()
         };
         match given {
-            Some(name) => staging.directory = directory_of(target).join(name),
+            Some(directory) => staging.directory = directory.to_owned(),
             None => {
                 let own = TemporaryDirectory::in_directory(directory_of(target))?;
                 File::create_new(own.path().join(MAIN))?;
@@ -78,10 +76,9 @@ impl Staging {
         Ok(staging)
     }
 
-    /// Returns the name of the directory, which is in the main file's directory.
-    pub fn name(&self) -> String {
-        let name = self.directory.file_name().unwrap_or_default();
-        name.to_string_lossy().into_owned()
+    /// Returns the directory, which is in the main file's directory.
+    pub fn path(&self) -> &Path {
+        &self.directory
     }
 
     /// Opens and truncates the main file.
@@ -106,15 +103,13 @@ impl Staging {
         Ok((options.open(self.directory.join(&name))?, name))
     }
 
-    /// Finishes writing. `new` are companions, and `old` are files to remove after the commit. `lock` excludes other
-    /// writers that would choose these files differently.
+    /// Finishes writing. `new` are companions. `lock` excludes other writers that would choose these files differently.
     ///
     /// # Errors
     /// The system's error.
     pub fn finish(
         self,
         new: Vec<StagedFile>,
-        old: Vec<PathBuf>,
         durable: bool,
         lock: Option<File>,
     ) -> io::Result<Staged> {
@@ -122,7 +117,6 @@ impl Staging {
             len: self.directory.join(MAIN).metadata()?.len(),
             staging: self,
             new,
-            old,
             durable,
             lock,
         })
@@ -135,23 +129,40 @@ impl Staged {
         Staged { staging, ..self }
     }
 
+    /// Returns the final path of the main file.
+    pub fn target(&self) -> &Path {
+        &self.staging.target
+    }
+
     /// Returns the total size of all files in bytes.
     pub fn bytes(&self) -> u64 {
         self.len + self.new.iter().map(|file| file.len).sum::<u64>()
     }
 
-    /// Commits all files.
+    /// Commits all files, and removes the files `old`, which are relative to the main file's directory.
     ///
     /// # Errors
     /// If a file was changed by something else, or the system's error. Existing files are then unchanged. Only one
     /// error is returned after the commit: that the new name may be lost if power fails.
-    pub fn commit(mut self) -> io::Result<()> {
+    pub fn commit(mut self, old: &[PathBuf]) -> io::Result<()> {
         let target = &self.staging.target;
         let dir = directory_of(target);
         let main = self.staging.directory.join(MAIN);
         let rights = main.symlink_metadata()?.permissions();
         self.check(&main, self.len)?;
         for file in &self.new {
+            // Another process may have named them.
+            let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+            if !file
+                .to
+                .components()
+                .chain(Path::new(&file.name).components())
+                .all(is_plain)
+            {
+                return Err(io::Error::other(
+                    "a data file is outside of the model's directory",
+                ));
+            }
             let path = self.staging.directory.join(&file.name);
             fs::set_permissions(&path, rights.clone())?;
             self.check(&path, file.len)?;
@@ -177,7 +188,7 @@ impl Staged {
         }
         let synced = directory.as_ref().map_or(Ok(()), sync);
         // Obsolete files that can't be removed are harmless.
-        self.old.iter().for_each(|name| _ = remove(&dir.join(name)));
+        old.iter().for_each(|name| _ = remove(&dir.join(name)));
         synced.map_err(|error| {
             let message = format!("the file was written, but could not be synced to disk: {error}");
             io::Error::new(error.kind(), message)

@@ -4,8 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use crate::broker::{OutputRequest, broker, declare_output};
 use crate::directory_of;
 use crate::staged::Staging;
+use crate::temporary::TemporaryDirectory;
 
 /// The resolved path of an output file.
 pub enum Target {
@@ -27,7 +29,10 @@ impl Target {
         let resolved = match fs::metadata(&whole) {
             Ok(known) if known.is_dir() => return Err(io::Error::other("is a directory")),
             Ok(known) if known.is_file() => dunce::canonicalize(&whole)?,
-            Ok(_) => return Ok(Target::Special(whole)),
+            Ok(_) => {
+                passdock_sandbox::allow_write(&whole);
+                return Ok(Target::Special(whole));
+            }
             Err(_) => end_of_links(&whole)?,
         };
         if !directory_of(&resolved).is_dir() {
@@ -54,16 +59,14 @@ impl Target {
     }
 
     fn file(resolved: PathBuf) -> io::Result<Target> {
-        if resolved
-            .metadata()
-            .is_ok_and(|file| file.permissions().readonly())
-        {
-            return Err(io::Error::new(
-                ErrorKind::PermissionDenied,
-                "the file is read-only",
-            ));
+        declare_output(&resolved);
+        match broker() {
+            Some(broker) => {
+                let path = resolved.clone();
+                broker(OutputRequest::Check { path })?;
+            }
+            None => check_writable(&resolved)?,
         }
-        tempfile::tempfile_in(directory_of(&resolved)).map_err(plain)?;
         Ok(Target::File(resolved))
     }
 
@@ -77,15 +80,51 @@ impl Target {
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
         match self {
-            Target::File(resolved) => {
-                let staging = Staging::new(&resolved, None)?;
-                fill(&mut staging.main_file()?)?;
-                let staged = staging.finish(Vec::new(), Vec::new(), durable, None)?;
-                staged.commit()
-            }
+            Target::File(path) => match broker() {
+                Some(broker) => {
+                    let directory = TemporaryDirectory::new()?;
+                    let from = directory.path().join("file");
+                    fill(&mut File::create_new(&from)?)?;
+                    let request = OutputRequest::File {
+                        from,
+                        path,
+                        durable,
+                    };
+                    broker(request).map(drop)
+                }
+                None => write_file(&path, durable, fill),
+            },
             Target::Special(path) => fill(&mut open_special(&path)?),
         }
     }
+}
+
+/// Checks that a file can be created or replaced.
+pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
+    if path
+        .metadata()
+        .is_ok_and(|file| file.permissions().readonly())
+    {
+        return Err(io::Error::new(
+            ErrorKind::PermissionDenied,
+            "the file is read-only",
+        ));
+    }
+    tempfile::tempfile_in(directory_of(path))
+        .map(drop)
+        .map_err(plain)
+}
+
+/// Writes a file next to its final path, and renames it when it is complete.
+pub(crate) fn write_file(
+    path: &Path,
+    durable: bool,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let staging = Staging::new(path, None)?;
+    fill(&mut staging.main_file()?)?;
+    let staged = staging.finish(Vec::new(), durable, None)?;
+    staged.commit(&[])
 }
 
 /// Returns the system's error without the path that the `tempfile` crate adds.

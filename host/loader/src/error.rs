@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use passdock_abi as abi;
+use passdock_sandbox::Unavailable;
 use serde::{Deserialize, Serialize};
 
 /// The origin of a plugin: a file, or this program.
@@ -114,6 +115,10 @@ pub enum PluginErrorKind {
     },
     #[error("the file changed after its manifest was read; run the command again")]
     Changed,
+    #[error(
+        "the required sandbox is not available: {0}; pass `--sandbox auto` to run the plugin without the missing parts"
+    )]
+    Sandbox(#[from] Unavailable),
 
     // The manifest.
     #[error(

@@ -109,6 +109,7 @@ pub use passdock_driver::{
     batch, model_file, oracle, pipeline, replay, reproducer, testing, waiting,
 };
 pub use passdock_files as files;
+pub use passdock_sandbox::{self as sandbox, SandboxMode};
 
 /// The SDK for writing passes, in closures, structs and plugins.
 ///

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 use passdock::batch::{self, Batch, BatchItem, Fingerprint, ModelResult, WorkerCommand};
 use passdock::pipeline::{self, Print, Request, RequestedInstrument, Watch};
-use passdock::{OnPass, PassError, Severity};
+use passdock::{OnPass, PassError, SandboxMode, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -35,6 +35,8 @@ struct Job {
     in_process: bool,
     #[serde(default)]
     timeout: Option<f64>,
+    #[serde(default)]
+    sandbox: SandboxMode,
 }
 
 pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
@@ -80,6 +82,7 @@ pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
         },
         in_process: process.in_process,
         timeout: process.timeout.map(|limit| limit.as_secs_f64()),
+        sandbox: process.sandbox,
     };
     let (count, mut done) = (batch.left.len(), 0);
     progress.update(&format!("0 of {count} models"));
@@ -152,6 +155,7 @@ pub(crate) fn work() -> anyhow::Result<u8> {
         let process = ProcessArgs {
             in_process: job.in_process,
             timeout: job.timeout.map(Duration::from_secs_f64),
+            sandbox: job.sandbox,
         };
         // The supervisor of a supervised process attributes its crashes.
         let on_pass = |name: &str| show::print(&(json!({ "pass": name }).to_string() + "\n"));

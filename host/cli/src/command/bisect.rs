@@ -62,6 +62,13 @@ pub(crate) fn bisect(args: BisectArgs) -> u8 {
     status
 }
 
+/// Returns the test command.
+#[cfg(unix)]
+pub(crate) fn test_command(args: &BisectArgs) -> Result<Option<TestCommand>, PassError> {
+    let model = args.search.inputs.last().map(Path::new);
+    TestCommand::new(&args.test, model.unwrap_or(Path::new(""))).map(Some)
+}
+
 fn search(
     args: BisectArgs,
     log: &mut Vec<BisectCheck>,

@@ -17,17 +17,7 @@ use crate::{plugins, request, show};
 pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
     let reproducer = Reproducer::open(&args.reproducer, args.trust)?;
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
-    let mut command = None;
-    if let Some(test) = reproducer.test() {
-        let test = TestCommandArgs {
-            test: Some(test.command.clone()),
-            test_timeout: test
-                .timeout_s
-                .and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
-        };
-        let model = reproducer.model().unwrap_or("before.ir");
-        command = Some(TestCommand::new(&test, model.as_ref())?);
-    }
+    let mut command = command_of(&reproducer)?;
     let mut oracle = |before: &Module, after: &Module| match &mut command {
         Some(command) => command.check(after, before),
         None => Ok(Verdict::Unknown),
@@ -48,6 +38,25 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
         false => show::print(&render(&replay)),
     }
     Ok(replay.report.exit_status)
+}
+
+/// Returns the test command of the reproducer.
+#[cfg(unix)]
+pub(crate) fn test_command(args: &ReplayArgs) -> Result<Option<TestCommand>, PassError> {
+    command_of(&Reproducer::open(&args.reproducer, args.trust)?)
+}
+
+fn command_of(reproducer: &Reproducer) -> Result<Option<TestCommand>, PassError> {
+    let Some(test) = reproducer.test() else {
+        return Ok(None);
+    };
+    let limit = test.timeout_s;
+    let args = TestCommandArgs {
+        test: Some(test.command.clone()),
+        test_timeout: limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
+    };
+    let model = reproducer.model().unwrap_or("before.ir");
+    TestCommand::new(&args, model.as_ref()).map(Some)
 }
 
 fn render(replay: &Replay) -> String {

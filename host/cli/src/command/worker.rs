@@ -41,30 +41,37 @@ pub(crate) fn trials<T>(
 }
 
 #[cfg(unix)]
-pub(crate) use supervised::{run_whole, work};
+pub(crate) use supervised::{ask_test, run_whole, work};
 
 #[cfg(unix)]
 mod supervised {
+    use std::io;
+    use std::path::{Path, PathBuf};
+    use std::sync::OnceLock;
+
     use clap::Parser;
     use passdock::ErrorKind;
-    use passdock::files::{Staging, TemporaryDirectory};
+    use passdock::files::raw_path;
+    use passdock::pipeline::SandboxReport;
     use passdock::supervised::{self, Supervisor, Worker};
     use serde::{Deserialize, Serialize};
+    use serde_json::Value;
 
     use super::*;
     use crate::args::{Cli, Command};
-    use crate::command::{Files, error_to_json, run_here, shared};
+    use crate::command::{Files, bisect, error_to_json, replay, run_here, shared};
     use crate::show;
+    use crate::test_command::{TestCommand, TestFiles, TestResult};
     use crate::worker_args::{WORKER, WorkerArgs};
 
     /// The job of a worker.
     #[derive(Serialize, Deserialize)]
     pub(super) enum Job {
-        /// A request, and the name of the staging directory of the output.
-        Run(Request, Option<String>),
+        /// A request, and the staging directory of the output.
+        Run(Request, #[serde(with = "raw_path")] Option<PathBuf>),
         Trials(Request),
-        /// The command in the worker's arguments, and the name of the staging directory.
-        Whole(Option<String>),
+        /// The command in the worker's arguments, and the staging directory.
+        Whole(#[serde(with = "raw_path")] Option<PathBuf>),
     }
 
     /// Returns the supervisor of workers of this program. Returns `None` with `--in-process`, or if the executable's
@@ -77,6 +84,7 @@ mod supervised {
             program: std::env::current_exe().ok()?,
             before: vec![WORKER.into()],
             timeout: process.timeout,
+            sandbox: process.sandbox,
             ..Supervisor::default()
         })
     }
@@ -88,12 +96,7 @@ mod supervised {
         let files = shared.whole?;
         let mut supervisor = supervisor(shared.process?)?;
         supervisor.after = std::env::args_os().skip(1).collect();
-        // It is removed together with files that the worker leaves in it.
-        let temporary = TemporaryDirectory::new().ok();
-        let variable = temporary.as_ref();
-        let variable = variable.map(|dir| ("TMPDIR".into(), dir.path().into()));
-        supervisor.environment.extend(variable);
-        let done = response(&supervisor, &files).map(|(status, output)| {
+        let done = response(&supervisor, command, &files).map(|(status, output)| {
             show::set_output(output);
             status
         });
@@ -109,15 +112,58 @@ mod supervised {
     /// Returns the exit status and the output of a command that runs in a worker.
     fn response(
         supervisor: &Supervisor,
+        command: &Command,
         files: &Files<'_>,
     ) -> Result<(u8, Option<StagedModel>), PassError> {
         let staging = files.output;
         let staging = staging.and_then(|output| StagedModel::staging_for(output, false));
-        let job = Job::Whole(staging.as_ref().map(Staging::name));
-        let input = files.model.map_or(Ok(None), supervised::seekable_input);
-        let response = supervisor.run(&job, input?, Watch::default())?;
-        let (status, output): (u8, Option<StagedModel>) = response;
+        let job = Job::Whole(staging.as_ref().map(|staging| staging.path().to_owned()));
+        let input = files.model.map_or(Ok(None), supervised::seekable_input)?;
+        let mut sandbox = SandboxReport::default();
+        let mut test = None;
+        let mut on_ask = |question: Value, temporary: &Path| {
+            let files: TestFiles = serde_json::from_value(question)?;
+            if !files.are_in(temporary) {
+                return Err(io::Error::other("not a temporary file of this run"));
+            }
+            let result = test_command(command, &mut test).and_then(|test| test.run(&files));
+            Ok(serde_json::to_value(result)?)
+        };
+        let watch = Watch::default();
+        let response = supervisor.run(&job, input, watch, &mut on_ask, &mut sandbox);
+        sandbox
+            .diagnostics()
+            .for_each(|warning| show::diagnostic(&warning));
+        let (status, output): (u8, Option<StagedModel>) = response?;
         Ok((status, output.map(|output| output.at(staging)).transpose()?))
+    }
+
+    /// Returns the test command of a command that runs in a worker.
+    fn test_command<'t>(
+        command: &Command,
+        test: &'t mut Option<TestCommand>,
+    ) -> Result<&'t TestCommand, PassError> {
+        if test.is_none() {
+            *test = match command {
+                Command::Bisect(args) => bisect::test_command(args)?,
+                Command::Replay(args) => replay::test_command(args)?,
+                _ => None,
+            };
+        }
+        test.as_ref()
+            .ok_or_else(|| PassError::new(ErrorKind::Usage, "this command has no test command"))
+    }
+
+    /// The worker that this process is.
+    static RUNNING: OnceLock<Worker> = OnceLock::new();
+
+    /// Lets the supervisor run a test command. Returns `None` if this process isn't a worker.
+    pub(crate) fn ask_test(files: &TestFiles) -> Option<Result<TestResult, PassError>> {
+        let worker = RUNNING.get()?;
+        Some(worker.ask(files).unwrap_or_else(|error| {
+            let message = format!("could not run the test command: {error}");
+            Err(PassError::new(ErrorKind::Check, message))
+        }))
     }
 
     /// Runs the job of a worker and returns the exit status.
@@ -133,6 +179,10 @@ mod supervised {
         let started = Worker::start::<Job>(args.channel, args.record);
         let (worker, job) = started
             .map_err(|error| failed(ErrorKind::Usage, "not started by a supervisor", error))?;
+        if let Job::Run(_, Some(staging)) | Job::Whole(Some(staging)) = &job {
+            passdock::sandbox::allow_write(staging);
+        }
+        let worker = RUNNING.get_or_init(|| worker);
         match job {
             Job::Run(request, staging) => {
                 let watch = Watch {

@@ -5,20 +5,23 @@ mod numerics;
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use self::numerics::{ComparedModels, NUMERICS};
 
-use passdock::files::TemporaryDirectory;
+use passdock::files::{TemporaryDirectory, raw_path};
 use passdock::model_file::{self, Format, WriteOptions};
 use passdock::oracle::Verdict;
 use passdock::reproducer::shell_quoted;
 use passdock::{ErrorKind, Module, PassError, waiting};
+use serde::{Deserialize, Serialize};
 
 use crate::args::search::TestCommandArgs;
 use crate::child;
+#[cfg(unix)]
+use crate::command::worker;
 
 /// An oracle that runs a command on models. Each model is written to its own temporary directory, which is removed with
 /// it.
@@ -36,7 +39,22 @@ pub(crate) struct TestCommand {
     directory: TemporaryDirectory,
 }
 
+/// The files of a test.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct TestFiles {
+    /// The input model, if the command uses it.
+    #[serde(with = "raw_path")]
+    input: Option<PathBuf>,
+    /// The model to test.
+    #[serde(with = "raw_path")]
+    model: PathBuf,
+    /// The output of the command.
+    #[serde(with = "raw_path")]
+    output: PathBuf,
+}
+
 /// The result of running a command.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct TestResult {
     verdict: Verdict,
     output: String,
@@ -111,12 +129,15 @@ impl TestCommand {
         Ok(verdict)
     }
 
-    /// Writes the models to a directory and runs the command.
+    /// Writes the models to a directory and runs the command. A worker lets its supervisor run it.
     fn test(&self, dir: &Path, module: &Module, input: &Module) -> Result<TestResult, PassError> {
-        let mut shell = self.command.clone();
-        let mut paths = Vec::new();
-        for (mark, name, module) in [("{in}", "in", input), ("{}", "model", module)] {
-            if !self.is_numerics() && !self.command.contains(mark) {
+        let mut files = TestFiles {
+            input: None,
+            model: PathBuf::new(),
+            output: dir.join("out"),
+        };
+        for (name, module) in [("in", input), ("model", module)] {
+            if name == "in" && !self.is_numerics() && !self.command.contains(INPUT) {
                 continue;
             }
             let dir = dir.join(name);
@@ -134,15 +155,31 @@ impl TestCommand {
                     rejected: false,
                 });
             }
-            shell = shell.replace(mark, &shell_quoted(&path.to_string_lossy()));
-            paths.push(path);
-        }
-        let out = dir.join("out");
-        match &paths[..] {
-            [before, after] if self.is_numerics() => {
-                numerics::compare(before, after, &out, self.runtime.as_deref(), self.timeout)
+            match name {
+                "in" => files.input = Some(path),
+                _ => files.model = path,
             }
-            _ => run_shell(&shell, &out, self.timeout),
+        }
+        #[cfg(unix)]
+        if let Some(result) = worker::ask_test(&files) {
+            return result;
+        }
+        self.run(&files)
+    }
+
+    /// Runs the command.
+    pub(crate) fn run(&self, files: &TestFiles) -> Result<TestResult, PassError> {
+        let (out, timeout) = (&files.output, self.timeout);
+        match &files.input {
+            Some(input) if self.is_numerics() => {
+                numerics::compare(input, &files.model, out, self.runtime.as_deref(), timeout)
+            }
+            input => {
+                let quoted = |path: &Path| shell_quoted(&path.to_string_lossy());
+                let input = input.as_deref().map(quoted).unwrap_or_default();
+                let line = self.command.replace(INPUT, &input);
+                run_shell(&line.replace("{}", &quoted(&files.model)), out, timeout)
+            }
         }
     }
 
@@ -193,6 +230,22 @@ fn run_shell(line: &str, out: &Path, timeout: Option<Duration>) -> Result<TestRe
         rejected: false,
     })
 }
+
+impl TestFiles {
+    /// Returns `true` if the files that exist are regular ones in a directory.
+    pub(crate) fn are_in(&self, directory: &Path) -> bool {
+        let is_in = |path: &PathBuf| {
+            let mut parts = path.components();
+            path.starts_with(directory) && parts.all(|part| part != Component::ParentDir)
+        };
+        let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|known| known.is_file());
+        let mut models = self.input.iter().chain([&self.model]);
+        models.all(|path| is_in(path) && is_file(path)) && is_in(&self.output)
+    }
+}
+
+/// The mark of the input model in a command.
+const INPUT: &str = "{in}";
 
 /// The output of a check that exceeded its time limit.
 const TOO_LONG: &str = "(terminated after the time limit)";

@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use passdock_ir::Module;
 use passdock_onnx::{DataFile, Moved, OnnxError};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use passdock_files::{StagedFile, Staging, directory_of, lock_directory, same_contents};
 
@@ -23,8 +24,8 @@ pub(super) struct Plan {
     pub(super) staging: Staging,
     /// The new data files.
     pub(super) new: Vec<StagedFile>,
-    /// The data files to remove.
-    pub(super) old: Vec<PathBuf>,
+    /// What the model replaces.
+    pub(super) replaces: Replaced,
     /// The data files to rename.
     pub(super) moved: Vec<Moved>,
     /// The names of the new files.
@@ -67,7 +68,7 @@ impl Plan {
         let mut plan = Plan {
             staging,
             new: Vec::new(),
-            old: Vec::new(),
+            replaces: Replaced::default(),
             moved: Vec::new(),
             used_names: FxHashSet::default(),
             lock: lock_directory(dir),
@@ -98,7 +99,10 @@ impl Plan {
             }
             locations.push(name);
         }
-        plan.old = replaced(model, &owned, &locations)?;
+        plan.replaces = Replaced {
+            owned: owned.into_iter().map(str::to_owned).collect(),
+            locations,
+        };
         Ok(plan)
     }
 
@@ -149,10 +153,25 @@ impl Plan {
     }
 }
 
-/// Returns the data files of the existing model at `model` that become unused when it is replaced. These have the name
-/// of one of the new model's files (`owned`), with or without a hash. Files of the new model (`locations`) and of other
-/// models in the directory are left out.
-fn replaced(model: &Path, owned: &[&str], locations: &[String]) -> io::Result<Vec<PathBuf>> {
+/// The data files that a model replaces when it is written.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Replaced {
+    /// The names of the model's files without hashes.
+    owned: Vec<String>,
+    /// The names of its files.
+    locations: Vec<String>,
+}
+
+impl Replaced {
+    /// Returns the data files of the existing model at `model` that become unused when it is replaced. Each has the
+    /// name of one of the new model's files, with or without a hash. Files of the new model and of other models in the
+    /// directory are left out.
+    pub(super) fn files(&self, model: &Path) -> io::Result<Vec<PathBuf>> {
+        replaced(model, &self.owned, &self.locations)
+    }
+}
+
+fn replaced(model: &Path, owned: &[String], locations: &[String]) -> io::Result<Vec<PathBuf>> {
     let dir = directory_of(model);
     // A quick check: most models have no data files, and reading the old model takes as long as writing the new one.
     if model.symlink_metadata().is_err() || !any_exists(dir, owned) {
@@ -170,7 +189,7 @@ fn replaced(model: &Path, owned: &[&str], locations: &[String]) -> io::Result<Ve
             known => known?.is_file(),
         };
         if is_file
-            && owned.contains(&without_hash(location).as_str())
+            && owned.contains(&without_hash(location))
             && locations.iter().all(|other| other != location)
             && !is_used_by_other_model(dir, &name, model)?
         {
@@ -182,7 +201,7 @@ fn replaced(model: &Path, owned: &[&str], locations: &[String]) -> io::Result<Ve
 
 /// Returns `true` if a directory may have a file with one of these locations, with or without a hash. Also returns
 /// `true` for a directory with many files: listing it for each model of a batch would take too long.
-fn any_exists(dir: &Path, owned: &[&str]) -> bool {
+fn any_exists(dir: &Path, owned: &[String]) -> bool {
     const MAX_LISTED: usize = 1024;
     let owned: FxHashSet<PathBuf> = owned.iter().map(normal).collect();
     let parents: FxHashSet<&Path> = owned.iter().filter_map(|name| name.parent()).collect();

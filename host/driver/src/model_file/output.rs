@@ -9,11 +9,11 @@ use std::sync::Arc;
 use passdock_ir::{Module, text};
 use passdock_onnx::DroppedData;
 
-use super::data_files::{self, PlanError};
+use super::data_files::{self, PlanError, Replaced};
 use super::value_info::declare_types;
 use super::{Format, WriteOptions, is_standard};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
-use passdock_files::{Staged, Staging, StandardOutput, Target, open_special};
+use passdock_files::{Staged, Staging, StandardOutput, Target, directory_of, open_special};
 use serde::{Deserialize, Serialize};
 
 /// A file or stream to which a model will be written. Creating it before other work reports unwritable paths early.
@@ -36,7 +36,7 @@ pub fn write(
     options: WriteOptions,
 ) -> Result<(), PassError> {
     let staged = Output::new(path)?.stage(module, options, None, &mut |_| ())?;
-    staged.commit()
+    staged.commit(&mut |_| ())
 }
 
 impl Output {
@@ -73,6 +73,21 @@ impl Output {
         })
     }
 
+    /// Allows reading existing files of the output from a sandbox: data that needn't be written again.
+    pub(crate) fn allow_existing(&self, module: &Module) {
+        let Some(Target::File(path)) = &self.target else {
+            return;
+        };
+        if !passdock_sandbox::is_prepared() {
+            return;
+        }
+        let own = data_files::own_location(path);
+        let locations = passdock_onnx::external_locations(module);
+        for location in locations.into_iter().chain([&*own]) {
+            passdock_sandbox::allow_read(directory_of(path).join(location));
+        }
+    }
+
     /// Checks that the output doesn't replace a file with the data of IR text, which would make the text unreadable.
     ///
     /// # Errors
@@ -90,8 +105,7 @@ impl Output {
     }
 
     /// Writes a model and its data files to a staging directory. Special files are written directly. `staging` is the
-    /// name of the staging directory if another process will commit it. `report` receives warnings about the file, and
-    /// notes about data files that are removed because only the replaced model used them.
+    /// staging directory if another process will commit it. `report` receives warnings about the file.
     ///
     /// # Errors
     /// If the format can't represent the model, or writing fails. Existing files are then unchanged.
@@ -99,7 +113,7 @@ impl Output {
         self,
         module: &Module,
         options: WriteOptions,
-        staging: Option<&str>,
+        staging: Option<&Path>,
         report: &mut dyn FnMut(Diagnostic),
     ) -> Result<StagedModel, PassError> {
         let mut declared;
@@ -111,7 +125,7 @@ impl Output {
             }
             false => module,
         };
-        let (staged, bytes) = match (self.format, &self.target) {
+        let (staged, replaces, bytes) = match (self.format, &self.target) {
             (Format::Onnx, Some(target)) => {
                 passdock_onnx::remarks(module)
                     .into_iter()
@@ -122,13 +136,14 @@ impl Output {
             _ => {
                 let staged = self.stage_text(module, options, staging)?;
                 let bytes = staged.as_ref().map(Staged::bytes);
-                (staged, bytes)
+                (staged, Replaced::default(), bytes)
             }
         };
         Ok(StagedModel {
             path: self.path,
             bytes,
             staged,
+            replaces,
         })
     }
 
@@ -136,7 +151,7 @@ impl Output {
         &self,
         module: &Module,
         options: WriteOptions,
-        staging: Option<&str>,
+        staging: Option<&Path>,
     ) -> Result<Option<Staged>, PassError> {
         let path = &self.path;
         // IR text can't refer to the file that its model was read from.
@@ -161,9 +176,7 @@ impl Output {
             Some(Target::File(path)) => Staging::new(path, staging).and_then(|staging| {
                 print(&module, staging.main_file()?, &printing)?;
                 let durable = !options.temporary;
-                staging
-                    .finish(Vec::new(), Vec::new(), durable, None)
-                    .map(Some)
+                staging.finish(Vec::new(), durable, None).map(Some)
             }),
         };
         written.map_err(|error| failed(path, error))
@@ -173,10 +186,11 @@ impl Output {
 /// A model that is written but not yet committed.
 #[derive(Serialize, Deserialize)]
 pub struct StagedModel {
-    #[serde(with = "crate::raw_path")]
+    #[serde(with = "passdock_files::raw_path")]
     path: PathBuf,
     /// `None` if it was written to a special file.
     staged: Option<Staged>,
+    replaces: Replaced,
     bytes: Option<u64>,
 }
 
@@ -211,14 +225,23 @@ impl StagedModel {
         Ok(self)
     }
 
-    /// Commits the model and its data files.
+    /// Commits the model and its data files. `report` receives notes about data files that are removed because only the
+    /// replaced model used them.
     ///
     /// # Errors
     /// If the system returns an error. Existing files are then unchanged.
-    pub fn commit(self) -> Result<(), PassError> {
-        let path = self.path;
-        let committed = self.staged.map_or(Ok(()), Staged::commit);
-        committed.map_err(|error| failed(&path, error))
+    pub fn commit(self, report: &mut dyn FnMut(Diagnostic)) -> Result<(), PassError> {
+        let Some(staged) = self.staged else {
+            return Ok(());
+        };
+        let old = self.replaces.files(staged.target());
+        let old = old.and_then(|old| staged.commit(&old).map(|()| old));
+        let old = old.map_err(|error| failed(&self.path, error))?;
+        let directory = directory_of(&self.path);
+        old.iter()
+            .map(|old| removed(&directory.join(old)))
+            .for_each(report);
+        Ok(())
     }
 }
 
@@ -276,9 +299,9 @@ fn stage_onnx(
     path: &Path,
     target: &Target,
     options: WriteOptions,
-    staging: Option<&str>,
+    staging: Option<&Path>,
     report: &mut dyn FnMut(Diagnostic),
-) -> Result<(Option<Staged>, Option<u64>), PassError> {
+) -> Result<(Option<Staged>, Replaced, Option<u64>), PassError> {
     // If data can't be read, the error names the tensor and is an error of the input model.
     let unreadable = || {
         let mut unreadable = passdock_onnx::check_external(module).into_iter();
@@ -309,7 +332,9 @@ fn stage_onnx(
                 return Err(error.help("store the data in the model: `--external-data none`"));
             }
             let written = open_special(path).and_then(|mut file| output.write_file(&mut file));
-            return written.map(|()| (None, None)).map_err(unwritten);
+            return written
+                .map(|()| (None, Replaced::default(), None))
+                .map_err(unwritten);
         }
     };
     let own = data_files::own_location(path);
@@ -337,15 +362,12 @@ fn stage_onnx(
     let written = written.and_then(|mut file| output.write_file(&mut file));
     written.map_err(unwritten)?;
     unused(output.dropped()).for_each(&mut *report);
-    let directory = path.parent().unwrap_or(Path::new(""));
-    let removed_files = plan.old.iter().map(|old| directory.join(old));
-    removed_files.map(|file| removed(&file)).for_each(report);
     let data = output.data_files().iter();
     let bytes = data.map(|data| data.size()).sum::<Option<u64>>();
     let bytes = bytes.map(|bytes| bytes + output.len());
     let durable = !options.temporary;
-    let staged = plan.staging.finish(plan.new, plan.old, durable, plan.lock);
-    Ok((Some(staged.map_err(unwritten)?), bytes))
+    let staged = plan.staging.finish(plan.new, durable, plan.lock);
+    Ok((Some(staged.map_err(unwritten)?), plan.replaces, bytes))
 }
 
 /// Returns the data files of a module's constants, except for the model file.

@@ -13,6 +13,7 @@ mod report;
 mod reproduce;
 mod rerun;
 mod run;
+mod sandbox;
 mod types;
 mod watch;
 
@@ -24,6 +25,7 @@ pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report, 
 pub(crate) use reproduce::REPRODUCER;
 pub use rerun::{Rerun, Trial, Trials};
 pub use run::{Finished, commit, failed, run, run_staged};
+pub use sandbox::{DeniedCalls, SandboxReport};
 pub use types::infer_types;
 
 pub use crate::pipeline_file::SCHEMA;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use passdock_core::{Diagnostic, InstrumentReport, PassError, PassRecord};
 
+use super::sandbox::SandboxReport;
 use crate::prepare::{PipelineText, Prepared, Request};
 
 /// The version of the JSON that `--json` prints. It changes if a key is removed or changes its meaning, not if keys are
@@ -37,12 +38,27 @@ pub struct Report {
     /// The reproducer of the failure, if one was written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reproducer: Option<String>,
+    /// The sandbox of the process that ran plugins.
+    #[serde(default)]
+    pub sandbox: SandboxReport,
     /// The reports of instruments, with their names.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub instruments: Vec<InstrumentReport>,
 }
 
 impl Report {
+    /// Sets the sandbox of the processes that ran plugins, and adds a warning for each kind of denied calls.
+    #[cfg(unix)]
+    pub(crate) fn set_sandbox(&mut self, sandbox: SandboxReport) {
+        for mut warning in sandbox.diagnostics() {
+            let mut passes = self.passes.iter();
+            let pass = passes.find(|pass| pass.file.is_some() && pass.file == warning.file);
+            warning.plugin = pass.and_then(|pass| pass.plugin.clone());
+            self.diagnostics.push(warning);
+        }
+        self.sandbox = sandbox;
+    }
+
     /// Returns the report of a run that failed before it started.
     pub fn failed(model: &Path, error: &PassError) -> Report {
         Report {

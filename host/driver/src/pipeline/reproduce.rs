@@ -7,9 +7,17 @@ use crate::model_file;
 use crate::prepare::Request;
 use crate::reproducer::{self, ReproducerOptions};
 use passdock_core::{Diagnostic, PassError, Severity};
+use passdock_files::declare_output;
 
 /// The code of diagnostics about reproducers.
 pub(crate) const REPRODUCER: &str = "reproducer";
+
+/// Declares the directory of a reproducer, so that it can be written from a sandbox.
+pub(super) fn declare(request: &Request) {
+    if let Some(directory) = directory(request) {
+        declare_output(&directory);
+    }
+}
 
 /// Writes the reproducer of a failure, if it has one, and adds a note with its path. It is written to the requested
 /// directory, or else next to the output.

@@ -48,7 +48,8 @@ pub fn commit(report: &mut Report, output: Option<StagedModel>) -> Result<(), Pa
     let Some(output) = output.filter(|_| report.ok) else {
         return Ok(());
     };
-    output.commit().inspect_err(|error| {
+    let committed = output.commit(&mut |note| report.diagnostics.push(note));
+    committed.inspect_err(|error| {
         report.ok = false;
         report.exit_status = error.exit_status();
         report.model.output = None;
@@ -119,8 +120,8 @@ pub fn run_staged(
 struct Run<'r> {
     registry: &'r Registry,
     request: &'r Request,
-    /// The name of the staging directory, if another process commits the output.
-    staging: Option<String>,
+    /// The staging directory, if another process commits the output.
+    staging: Option<PathBuf>,
     diagnostics: Arc<DiagnosticLog>,
     recorder: Arc<Recorder>,
     report: Report,
@@ -138,11 +139,17 @@ impl Run<'_> {
         watched: Watched,
     ) -> Result<(Module, Option<StagedModel>), PassError> {
         self.check_formats(given.is_some())?;
-        let mut prepared = self.prepare(watched)?;
-        let open = |path: &PathBuf| Output::at(path, self.request.replaces_links);
-        let output = self.request.output.as_ref().map(open).transpose()?;
         let is_given = given.is_some();
-        let module = given.map_or_else(|| self.request.read_model(), Ok)?;
+        // Files that plugins can't open in a sandbox are opened before the first one is loaded.
+        let module = given.map_or_else(|| self.request.read_model(), Ok);
+        let open = |path: &PathBuf| Output::at(path, self.request.replaces_links);
+        let output = self.request.output.as_ref().map(open).transpose();
+        if let (Ok(Some(output)), Ok(module)) = (&output, &module) {
+            output.allow_existing(module);
+        }
+        reproduce::declare(self.request);
+        let mut prepared = self.prepare(watched)?;
+        let (output, module) = (output?, module?);
         output.iter().try_for_each(|to| to.check_source(&module))?;
         prepared.bind(self.request, &module)?;
         self.check_data(&module, is_given);

@@ -1,5 +1,7 @@
 //! Callbacks of a run.
 
+use std::path::PathBuf;
+
 use passdock_core::{InstrumentRef, OnPass, PassError, Sink};
 
 /// A function that returns whether to write a reproducer of a failure.
@@ -15,9 +17,9 @@ pub struct Watch {
     /// The sink for the output of instruments. Defaults to standard output, or standard error if the request has that
     /// option.
     pub sink: Option<Sink>,
-    /// The name of the staging directory next to the output, if another process has created it and will commit it. With
-    /// `None`, this process does both.
-    pub staging: Option<String>,
+    /// The staging directory next to the output, if another process has created it and will commit it. With `None`, this
+    /// process does both.
+    pub staging: Option<PathBuf>,
     /// Decides which failures get a reproducer. With `None`, all do.
     pub reproduces: Option<Box<Reproduces>>,
 }

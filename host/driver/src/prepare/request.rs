@@ -54,22 +54,22 @@ pub struct Request {
     /// Passes to run after those of the file, by name.
     pub passes: Vec<String>,
     /// The model to read: a path, or `-` for IR text on standard input.
-    #[serde(with = "crate::raw_path")]
+    #[serde(with = "passdock_files::raw_path")]
     pub model: PathBuf,
     /// The path of the output. If `None`, nothing is written.
-    #[serde(with = "crate::raw_path")]
+    #[serde(with = "passdock_files::raw_path")]
     pub output: Option<PathBuf>,
     /// Plugin files, with precedence over all other plugins.
-    #[serde(with = "crate::raw_path")]
+    #[serde(with = "passdock_files::raw_path")]
     pub plugin_files: Vec<PathBuf>,
     /// Plugin directories, searched before those of the file.
-    #[serde(with = "crate::raw_path")]
+    #[serde(with = "passdock_files::raw_path")]
     pub plugin_dirs: Vec<PathBuf>,
     /// Plugin directories, searched after those of the file. They need not exist.
-    #[serde(with = "crate::raw_path")]
+    #[serde(with = "passdock_files::raw_path")]
     pub default_dirs: Vec<PathBuf>,
     /// The directory in `default_dirs` that contains the program. It may contain libraries that aren't plugins.
-    #[serde(with = "crate::raw_path")]
+    #[serde(with = "passdock_files::raw_path")]
     pub program_dir: Option<PathBuf>,
     /// The optimization level. Overrides the file's.
     pub opt_level: Option<u32>,
@@ -115,7 +115,7 @@ pub struct Request {
     /// Whether the pipeline may name files outside of its directory, and a reproducer may load plugins and libraries.
     pub trust: bool,
     /// The directory in which reproducers are created, instead of next to the output.
-    #[serde(with = "crate::raw_path")]
+    #[serde(with = "passdock_files::raw_path")]
     pub reproducer_dir: Option<PathBuf>,
     /// Whether reproducers contain copies of large constants.
     pub self_contained: bool,
@@ -215,7 +215,7 @@ pub(crate) fn is_inside(dir: &Path, path: &Path) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PipelineText {
     /// The file's path, as the user gave it, or the name of a built-in pipeline.
-    #[serde(with = "crate::raw_path")]
+    #[serde(with = "passdock_files::raw_path")]
     pub path: PathBuf,
     /// The whole text.
     pub text: String,

@@ -3,10 +3,11 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use passdock_abi::{ConstId, SymbolId};
+use passdock_files::OutputDirectory;
 use passdock_ir::{ByteSource, ConstantData, FileRange, Module, Payload};
 use rustc_hash::FxHashMap;
 
@@ -22,11 +23,12 @@ const ALIGN: u64 = 64;
 /// Moves a module's constants to the reproducer's files. Returns the ranges of other files that it still refers to.
 pub(super) fn write_data(
     module: &mut Module,
-    dir: &Path,
+    directory: &OutputDirectory,
     self_contained: bool,
 ) -> io::Result<Vec<DataRange>> {
     let mut writer = DataWriter {
-        path: dir.join(DATA),
+        path: directory.path().join(DATA),
+        final_path: directory.final_path().join(DATA),
         file: None,
         end: 0,
         written: FxHashMap::default(),
@@ -60,6 +62,8 @@ pub(super) fn write_data(
 
 struct DataWriter {
     path: PathBuf,
+    /// Constants refer to it by absolute path, so that the printer can make it relative to the text.
+    final_path: PathBuf,
     file: Option<File>,
     end: u64,
     /// Results by data, so that data shared by several constants is stored once.
@@ -113,7 +117,7 @@ impl DataWriter {
         }
         self.end = offset + len;
         Ok(ConstantData::new(Payload::External(FileRange {
-            source: Arc::new(Copied(self.path.to_string_lossy().into_owned())),
+            source: Arc::new(Copied(self.final_path.to_string_lossy().into_owned())),
             offset,
             len,
         })))

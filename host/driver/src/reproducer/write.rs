@@ -12,7 +12,7 @@ use super::about::{About, Failure, PluginFile, ReproducerTest, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, PIPELINE_SCHEMA, data, passes};
 use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 use passdock_crash::CallKind;
-use passdock_files::{TemporaryDirectory, directory_of};
+use passdock_files::OutputDirectory;
 
 /// Options for writing a reproducer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,23 +51,19 @@ pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Resu
         let message = format!("could not write reproducer `{dir}`: {error}");
         PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
     };
-    check_destination(dir).map_err(failed)?;
-    let parent = directory_of(dir);
-    fs::create_dir_all(parent).map_err(failed)?;
-    // Constants refer to their file by absolute path, so that the printer can make it relative to the text.
-    let parent = std::path::absolute(parent).map_err(failed)?;
-    let unfinished = TemporaryDirectory::in_directory(&parent).map_err(failed)?;
-    fill(error, site, unfinished.path(), options, &failed)?;
-    put(unfinished, dir).map_err(failed)
+    let directory = OutputDirectory::new(dir, ABOUT).map_err(failed)?;
+    fill(error, site, &directory, options, &failed)?;
+    directory.finish().map_err(failed)
 }
 
 fn fill(
     error: &PassError,
     site: &FailureSite,
-    dir: &Path,
+    directory: &OutputDirectory,
     options: &ReproducerOptions,
     failed: &dyn Fn(io::Error) -> PassError,
 ) -> Result<(), PassError> {
+    let dir = directory.path();
     let plugins = site.context.registry().plugins();
     let used: Vec<&Plugin> = plugins
         .iter()
@@ -93,11 +89,11 @@ fn fill(
 
     let other = |error| failed(io::Error::other(error));
     let mut module = passdock_onnx::detach(&site.before).map_err(other)?;
-    let data = data::write_data(&mut module, dir, options.self_contained).map_err(failed)?;
+    let data = data::write_data(&mut module, directory, options.self_contained).map_err(failed)?;
     let file = fs::File::create_new(dir.join(BEFORE)).map_err(failed)?;
     let mut out = BufWriter::new(file);
     let print = text::PrintOptions {
-        directory: Some(dir),
+        directory: Some(directory.final_path()),
         ..text::PrintOptions::default()
     };
     let written = text::write_module(&mut out, &module, &print);
@@ -116,23 +112,4 @@ fn fill(
     };
     let about = toml::to_string(&about).map_err(|error| failed(io::Error::other(error)))?;
     fs::write(dir.join(ABOUT), about).map_err(failed)
-}
-
-/// Rejects an existing path that isn't a reproducer.
-fn check_destination(dir: &Path) -> io::Result<()> {
-    if dir.symlink_metadata().is_err() || dir.join(ABOUT).is_file() {
-        return Ok(());
-    }
-    Err(io::Error::new(
-        io::ErrorKind::AlreadyExists,
-        "the path exists and is not a reproducer",
-    ))
-}
-
-/// Renames a complete reproducer to its final path. An existing one is removed afterwards.
-fn put(unfinished: TemporaryDirectory, dir: &Path) -> io::Result<()> {
-    match dir.symlink_metadata() {
-        Ok(_) => unfinished.replace(dir),
-        Err(_) => unfinished.rename(dir),
-    }
 }

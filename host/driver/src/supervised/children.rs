@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -62,57 +62,13 @@ pub fn spawn(
     let child = child?;
     let pid = Pid::from_child(&child);
     running.push(Running { pid, own_group });
-    if let Some(report) = REPORT.get() {
-        report(Some(pid.as_raw_pid()));
-    }
     Ok(child)
 }
 
 /// Unregisters a process that was waited for.
 pub fn forget(child: &Child) {
-    forget_process(Pid::from_child(child));
-    if let Some(report) = REPORT.get() {
-        report(None);
-    }
-}
-
-fn forget_process(pid: Pid) {
+    let pid = Pid::from_child(child);
     running().retain(|running| running.pid != pid);
-}
-
-type Report = Box<dyn Fn(Option<i32>) + Send + Sync>;
-
-/// The callback that reports to the supervisor which process a worker waits for.
-static REPORT: OnceLock<Report> = OnceLock::new();
-
-/// Sets the callback that reports which process this one waits for.
-pub(super) fn report_to(report: impl Fn(Option<i32>) + Send + Sync + 'static) {
-    _ = REPORT.set(Box::new(report));
-}
-
-/// The process group of a child that a worker waits for. It is terminated with this process.
-pub(super) struct AdoptedGroup(Pid);
-
-/// Registers the process group of a child that a worker waits for.
-pub(super) fn adopt(pid: Pid) -> AdoptedGroup {
-    running().push(Running {
-        pid,
-        own_group: true,
-    });
-    AdoptedGroup(pid)
-}
-
-impl AdoptedGroup {
-    /// Terminates the group after its worker has exited.
-    pub(super) fn kill(&self) {
-        _ = kill_process_group(self.0, Signal::KILL);
-    }
-}
-
-impl Drop for AdoptedGroup {
-    fn drop(&mut self) {
-        forget_process(self.0);
-    }
 }
 
 /// Terminates all running child processes and prevents new ones. Called by a thread that is about to terminate the

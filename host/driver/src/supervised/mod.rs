@@ -16,6 +16,8 @@ mod worker;
 
 pub use children::{forget, give_up, resume, spawn, stop};
 pub use passdock_crash::{Culprit, Termination, TerminationCause};
+pub use passdock_sandbox::SandboxMode;
+pub use process::OnAsk;
 use run::{crash_error, not_started};
 pub use run::{run, seekable_input};
 pub use supervisor::Supervisor;

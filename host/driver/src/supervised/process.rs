@@ -1,27 +1,44 @@
 //! The supervisor's handle of a worker process.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek};
+use std::io::{self, ErrorKind, IoSliceMut, Read, Seek};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use passdock_crash::{SharedRecord, Termination, TerminationCause};
-use passdock_files::StandardOutput;
+use passdock_files::{StandardOutput, TemporaryDirectory};
+#[cfg(target_os = "linux")]
+use passdock_sandbox::DeniedCalls;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+#[cfg(target_os = "linux")]
+use rustix::net::RecvAncillaryMessage;
+use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::Supervisor;
-use super::children::{self, AdoptedGroup, GRACE_PERIOD, has_ended};
-use super::message::{Task, WorkerMessage, receive, send};
-use crate::pipeline::Watch;
+use super::children::{self, GRACE_PERIOD, has_ended};
+use super::message::{EnteredSandbox, FailedRequest, Reply, Task, WorkerMessage, receive, send};
+use crate::pipeline::{SandboxReport, Watch};
 use crate::waiting::waiting;
 
 /// Interval at which the supervisor checks whether a silent worker is still running. A descendant may keep the channel
 /// open.
 const CHECK: Duration = Duration::from_millis(100);
+
+/// A function that answers a question of the worker. The path is the directory of the worker's temporary files.
+pub type OnAsk<'a> = dyn FnMut(Value, &Path) -> io::Result<Value> + 'a;
+
+/// Answers no question.
+pub(super) fn no_answer(_: Value, _: &Path) -> io::Result<Value> {
+    Err(io::Error::other("the worker asked an unknown question"))
+}
 
 /// A running worker, which is in a separate process group with its descendants.
 pub(super) struct Process {
@@ -29,8 +46,15 @@ pub(super) struct Process {
     channel: UnixStream,
     record: SharedRecord,
     timeout: Option<Duration>,
-    /// The process that the worker waits for.
-    awaited: Option<AdoptedGroup>,
+    /// The worker's temporary files, which are removed with what plugins leave there.
+    temporary: TemporaryDirectory,
+    /// The files that the worker may ask to write; `None` for all, before it has run plugin code.
+    outputs: Option<Vec<PathBuf>>,
+    /// The worker's sandbox, and what it denied.
+    pub(super) sandbox: SandboxReport,
+    /// The source of denied calls.
+    #[cfg(target_os = "linux")]
+    denied: Option<DeniedCalls>,
     /// Whether it has exited and was waited for.
     has_exited: bool,
 }
@@ -49,6 +73,7 @@ impl Process {
             }
             None => Stdio::inherit(),
         };
+        let temporary = TemporaryDirectory::new()?;
         let (channel, theirs) = UnixStream::pair()?;
         let record = SharedRecord::new()?;
         let their_record = record.file();
@@ -59,6 +84,7 @@ impl Process {
             .arg(their_record.as_raw_fd().to_string())
             .args(&supervisor.after)
             .envs(supervisor.environment.clone())
+            .env("TMPDIR", temporary.path())
             .stdin(input)
             .stdout(StandardOutput::inherited());
         let child = children::spawn(&mut command, true, &[theirs.as_fd(), their_record])?;
@@ -67,7 +93,14 @@ impl Process {
             channel,
             record,
             timeout: supervisor.timeout,
-            awaited: None,
+            temporary,
+            outputs: None,
+            sandbox: SandboxReport {
+                mode: supervisor.sandbox,
+                ..SandboxReport::default()
+            },
+            #[cfg(target_os = "linux")]
+            denied: None,
             has_exited: false,
         };
         process.channel.set_write_timeout(supervisor.timeout)?;
@@ -84,7 +117,7 @@ impl Process {
     }
 
     /// Receives messages of the worker until its result, which is returned with the number of skipped calls. The time
-    /// limit restarts after the worker has waited for another process.
+    /// limit restarts after the worker has asked for something.
     ///
     /// # Errors
     /// If there is no result because the worker crashed or exceeded the time limit. [`Process::termination`] returns
@@ -93,6 +126,7 @@ impl Process {
         &mut self,
         timeout: Option<Duration>,
         watch: &Watch,
+        on_ask: &mut OnAsk<'_>,
     ) -> io::Result<(A, usize)> {
         let mut left = timeout;
         loop {
@@ -111,13 +145,98 @@ impl Process {
                         sink(&text);
                     }
                 }
-                WorkerMessage::Waits(child) => {
-                    self.awaited = child.and_then(Pid::from_raw).map(children::adopt);
-                    left = timeout.filter(|_| self.awaited.is_none());
+                WorkerMessage::Entered(entered) => self.entered(entered)?,
+                WorkerMessage::Output(request) => {
+                    let done = request.fulfill(self.temporary.path(), self.outputs.as_deref());
+                    self.reply(done)?;
+                }
+                WorkerMessage::Ask(question) => {
+                    self.reply(on_ask(question, self.temporary.path()))?;
+                    left = timeout;
                 }
                 WorkerMessage::Response(response, skipped) => return Ok((response, skipped)),
             }
         }
+    }
+
+    /// Records that the worker has entered its sandbox. Only the first message was written before plugins ran.
+    fn entered(&mut self, entered: EnteredSandbox) -> io::Result<()> {
+        if self.outputs.is_some() {
+            return Err(io::Error::other(
+                "the worker has already entered its sandbox",
+            ));
+        }
+        self.outputs = Some(entered.outputs);
+        self.sandbox.active = entered.active;
+        self.sandbox.missing = entered.missing;
+        Ok(())
+    }
+
+    fn reply(&mut self, done: io::Result<impl Serialize>) -> io::Result<()> {
+        let done = done.and_then(|value| Ok(serde_json::to_value(value)?));
+        let reply: Reply = done.map_err(FailedRequest::from);
+        self.send(&reply)
+    }
+
+    /// Lets a denied call fail, and records it.
+    #[cfg(target_os = "linux")]
+    fn deny(&mut self) {
+        let Some(denied) = &self.denied else { return };
+        match denied.deny_next() {
+            Ok(Some((call, thread))) => {
+                let culprit = self.record.record().call_on(thread);
+                self.sandbox.add_denied(call, culprit);
+            }
+            Ok(None) => {}
+            // The process has ended.
+            Err(_) => self.denied = None,
+        }
+    }
+
+    /// Waits until the worker has sent something, and answers denied calls meanwhile. Returns `false` if it hasn't
+    /// within `time`.
+    fn wait_for_message(&mut self, time: Duration) -> io::Result<bool> {
+        let start = Instant::now();
+        loop {
+            let left = time.saturating_sub(start.elapsed());
+            let left = Timespec::try_from(left).map_err(io::Error::other)?;
+            let channel = PollFd::new(&self.channel, PollFlags::IN);
+            #[cfg(target_os = "linux")]
+            if let Some(denied) = &self.denied {
+                let mut sources = [channel, PollFd::new(denied, PollFlags::IN)];
+                let count = poll(&mut sources, Some(&left))?;
+                let [channel, denied] = sources.map(|source| source.revents());
+                if denied.contains(PollFlags::IN) {
+                    self.deny();
+                } else if !denied.is_empty() {
+                    self.denied = None;
+                }
+                if !channel.is_empty() || count == 0 {
+                    return Ok(!channel.is_empty());
+                }
+                continue;
+            }
+            return Ok(poll(&mut [channel], Some(&left))? > 0);
+        }
+    }
+
+    /// Receives bytes, and the source of denied calls that comes with them.
+    fn receive(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let mut slices = [IoSliceMut::new(bytes)];
+        let flags = RecvFlags::CMSG_CLOEXEC;
+        let received = recvmsg(&self.channel, &mut slices, &mut ancillary, flags)?;
+        // Descriptors that a plugin sends later are closed.
+        #[cfg(target_os = "linux")]
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(mut descriptors) = message
+                && self.outputs.is_none()
+            {
+                self.denied = descriptors.next().map(DeniedCalls::new);
+            }
+        }
+        Ok(received.bytes)
     }
 
     /// Returns `true` if the process has exited. Its id isn't reused before it is waited for.
@@ -161,7 +280,6 @@ impl Process {
         }
         // The id of the group isn't reused before the worker is waited for.
         _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
-        self.awaited.take().inspect(AdoptedGroup::kill);
         // The worker may have left the group.
         _ = self.child.kill();
         let status = self.child.wait()?;
@@ -173,7 +291,7 @@ impl Process {
 
 /// A reader of a worker's messages, until the worker exits or exceeds its time limit.
 struct MessageReader<'p> {
-    process: &'p Process,
+    process: &'p mut Process,
     left: &'p mut Option<Duration>,
 }
 
@@ -184,23 +302,22 @@ impl Read for MessageReader<'_> {
             if self.left.is_some_and(|left| left.is_zero()) {
                 return Err(ErrorKind::TimedOut.into());
             }
-            let channel = &self.process.channel;
-            channel.set_read_timeout(Some(self.left.map_or(CHECK, |left| left.min(CHECK))))?;
             let start = Instant::now();
-            let result = (&*channel).read(bytes);
+            let time = self.left.map_or(CHECK, |left| left.min(CHECK));
+            let waited = self.process.wait_for_message(time);
             // Time in which this process was stopped doesn't count.
-            let waited = start.elapsed().min(2 * CHECK);
-            *self.left = self.left.map(|left| left.saturating_sub(waited));
-            match result {
+            let elapsed = start.elapsed().min(2 * CHECK);
+            *self.left = self.left.map(|left| left.saturating_sub(elapsed));
+            match waited {
+                Ok(true) => match self.process.receive(bytes) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    received => return received,
+                },
                 // A message may have arrived before the process exited.
-                Err(error) if error.kind() == ErrorKind::WouldBlock && has_ended => {
-                    return Err(ErrorKind::UnexpectedEof.into());
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    has_ended = self.process.has_ended()?;
-                }
+                Ok(false) if has_ended => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(false) => has_ended = self.process.has_ended()?,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                result => return result,
+                Err(error) => return Err(error),
             }
         }
     }

@@ -2,35 +2,37 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use passdock_core::{ErrorKind, PassError, Verify};
 use passdock_crash::{Termination, TerminationCause};
-use passdock_files::Staging;
 use serde::Serialize;
 
 use super::Supervisor;
+use super::process::no_answer;
 use crate::model_file::{StagedModel, is_standard};
-use crate::pipeline::{Report, Request, Watch};
+use crate::pipeline::{Report, Request, SandboxReport, Watch};
 
 /// Runs a request in a worker, and returns the report of [`crate::pipeline::run_staged`] and the output. A crash of the
 /// worker is an error in the report. The output is in a staging directory of this process, not yet committed.
 ///
-/// `job` creates the job with which the program's workers run a request, given the name of the staging directory.
+/// `job` creates the job with which the program's workers run a request, given the path of the staging directory.
 pub fn run<J: Serialize>(
     supervisor: &Supervisor,
     request: &Request,
-    job: impl Fn(Request, Option<String>) -> J,
+    job: impl Fn(Request, Option<PathBuf>) -> J,
     watch: Watch,
 ) -> (Report, Option<StagedModel>) {
     let output = request.output.as_deref();
     let staging =
         output.and_then(|output| StagedModel::staging_for(output, request.replaces_links));
-    let staging_name = staging.as_ref().map(Staging::name);
-    let attempt = |request: &Request, input: &Option<File>, watch| {
+    let staging_path = staging.as_ref().map(|staging| staging.path().to_owned());
+    let mut sandbox = SandboxReport::default();
+    let mut attempt = |request: &Request, input: &Option<File>, watch| {
         let input = input.as_ref().map(File::try_clone).transpose();
         let input = input.map_err(|error| not_started(&error))?;
-        supervisor.run(&job(request.clone(), staging_name.clone()), input, watch)
+        let job = job(request.clone(), staging_path.clone());
+        supervisor.run(&job, input, watch, &mut no_answer, &mut sandbox)
     };
     let response = seekable_input(&request.model).and_then(|input| {
         let first: (Report, Option<StagedModel>) = attempt(request, &input, watch)?;
@@ -48,7 +50,10 @@ pub fn run<J: Serialize>(
         let output = output.map(|output| output.at(staging)).transpose()?;
         Ok((report, output))
     });
-    owned.unwrap_or_else(|error| (Report::failed(&request.model, &error), None))
+    let (mut report, output) =
+        owned.unwrap_or_else(|error| (Report::failed(&request.model, &error), None));
+    report.set_sandbox(sandbox);
+    (report, output)
 }
 
 /// Returns `true` if a pass corrupted the IR by writing to it directly.

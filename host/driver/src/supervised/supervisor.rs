@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use passdock_core::PassError;
+use passdock_sandbox::SandboxMode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::pipeline::Watch;
+use crate::pipeline::{SandboxReport, Watch};
 
 use super::message::Task;
-use super::process::Process;
+use super::process::{OnAsk, Process};
 use super::{crash_error, not_started};
 
 /// Maximum number of crashes that a job may continue after, as a search does.
@@ -31,12 +32,15 @@ pub struct Supervisor {
     pub environment: Vec<(OsString, OsString)>,
     /// The time limit of a worker; `None` for no limit.
     pub timeout: Option<Duration>,
+    /// Whether workers enter a sandbox before they run plugin code.
+    pub sandbox: SandboxMode,
 }
 
 impl Supervisor {
     /// Runs a job in a worker and returns its result. If the worker crashes in a pass, another worker runs the same job
     /// and fails that pass instead. The result is then that of a failed pass. `input` is the standard input of all
-    /// workers, or `None` to inherit this process's.
+    /// workers, or `None` to inherit this process's. `on_ask` answers [`super::Worker::ask`]. `sandbox` receives what the
+    /// sandbox denied.
     ///
     /// # Errors
     /// If no worker can be started; or the first crash, if no other worker could skip it.
@@ -45,18 +49,22 @@ impl Supervisor {
         job: &impl Serialize,
         mut input: Option<File>,
         mut watch: Watch,
+        on_ask: &mut OnAsk<'_>,
+        sandbox: &mut SandboxReport,
     ) -> Result<A, PassError> {
         let mut task = Task {
             job,
             terminations: Vec::new(),
             sends_passes: watch.on_pass.is_some(),
+            sandbox: self.sandbox,
         };
         loop {
             // A worker that skips a crash first repeats the work up to it, perhaps more slowly.
             let times = if task.terminations.is_empty() { 1 } else { 2 };
             let timeout = self.timeout.map(|timeout| timeout * times);
             let attempt = Process::start(self, &task, input.as_mut()).and_then(|mut process| {
-                let response = process.receive_response(timeout, &watch);
+                let response = process.receive_response(timeout, &watch, on_ask);
+                sandbox.merge(std::mem::take(&mut process.sandbox));
                 response.map_or_else(
                     |error| process.termination(&error).map(Err),
                     |it| Ok(Ok(it)),

@@ -5,7 +5,7 @@ use passdock_ir::{Module, text};
 use serde::{Deserialize, Serialize};
 
 use super::message::Task;
-use super::process::Process;
+use super::process::{Process, no_answer};
 use super::{Supervisor, Worker, crash_error, not_started};
 use crate::model_file;
 use crate::pipeline::{Request, Rerun, Trial, Trials, Watch};
@@ -51,13 +51,14 @@ impl<'s, J: Serialize> WorkerTrials<'s, J> {
                     job: &self.job,
                     terminations: Vec::new(),
                     sends_passes: false,
+                    sandbox: self.supervisor.sandbox,
                 };
                 Process::start(self.supervisor, &task, None).map_err(start_error)?
             }
         };
         process.send(piece).map_err(start_error)?;
         let timeout = self.supervisor.timeout;
-        match process.receive_response(timeout, &Watch::default()) {
+        match process.receive_response(timeout, &Watch::default(), &mut no_answer) {
             Ok((tried, _)) => {
                 self.process = Some(process);
                 tried

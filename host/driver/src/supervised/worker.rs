@@ -1,6 +1,11 @@
 //! The worker, which runs a task and sends the result to its supervisor.
 
-use std::io;
+use std::io::{self, IoSlice, Write};
+use std::mem::MaybeUninit;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd;
+#[cfg(not(target_os = "linux"))]
+use std::os::fd::BorrowedFd;
 use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
@@ -11,16 +16,19 @@ use passdock_crash::{
     Record, Then, flush_streams, ignore_terminal_stops, inherited, lose_channel, record_to,
     skip_terminated, skipped_calls, watch,
 };
+use passdock_files::{declared_outputs, set_broker};
+use passdock_sandbox::{Entered, Sandbox, SandboxMode};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::pipeline::Watch;
 
-use super::children;
-use super::message::{Task, WorkerMessage, receive, send};
+use super::message::{EnteredSandbox, Reply, Task, WorkerMessage, encode, receive, send};
 
 /// A worker with a task.
 pub struct Worker {
@@ -41,17 +49,44 @@ impl Worker {
         #[cfg(target_os = "linux")]
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         let task: Task<J> = receive(&mut channel)?;
-        end_with_parent(&channel)?;
         skip_terminated(task.terminations);
         watch(Then::Terminate);
-        let channel = Arc::new(Mutex::new(channel));
-        let to = channel.clone();
-        children::report_to(move |child| send_to(&to, &WorkerMessage::Waits(child)));
         let worker = Worker {
-            channel,
+            channel: Arc::new(Mutex::new(channel)),
             sends_passes: task.sends_passes,
         };
+        worker.prepare_sandbox(task.sandbox);
         Ok((worker, task.job))
+    }
+
+    /// Prepares the sandbox, and lets the supervisor write all files.
+    fn prepare_sandbox(&self, mode: SandboxMode) {
+        let channel = self.channel.clone();
+        passdock_sandbox::prepare(Sandbox {
+            mode,
+            on_enter: Box::new(move |entered| {
+                let channel = util::lock(&channel);
+                // Without the supervisor, sending the result will fail, too.
+                _ = send_entered(&channel, entered);
+                _ = end_with_parent(&channel);
+            }),
+        });
+        passdock_sandbox::allow_write(std::env::temp_dir());
+        let channel = self.channel.clone();
+        set_broker(move |request| {
+            let reply = ask(&channel, &WorkerMessage::Output(request))?;
+            Ok(serde_json::from_value(reply)?)
+        });
+    }
+
+    /// Asks the supervisor for something that this process can't do.
+    ///
+    /// # Errors
+    /// If the supervisor can't be reached, or its reply has another type.
+    pub fn ask<R: DeserializeOwned>(&self, question: &impl Serialize) -> io::Result<R> {
+        let question = serde_json::to_value(question)?;
+        let reply = ask(&self.channel, &WorkerMessage::Ask(question))?;
+        Ok(serde_json::from_value(reply)?)
     }
 
     /// Returns a watch that reports the run to the supervisor.
@@ -94,18 +129,53 @@ fn send_to(channel: &Mutex<UnixStream>, message: &WorkerMessage<()>) {
     _ = send(&mut *util::lock(channel), message);
 }
 
+/// Sends a request and returns the reply.
+fn ask(channel: &Mutex<UnixStream>, request: &WorkerMessage<()>) -> io::Result<Value> {
+    let mut channel = util::lock(channel);
+    send(&mut *channel, request)?;
+    Ok(receive::<Reply>(&mut *channel)??)
+}
+
+/// Sends the result of entering the sandbox, with the descriptor of the denied calls.
+fn send_entered(channel: &UnixStream, entered: Entered) -> io::Result<()> {
+    let message = encode(&WorkerMessage::<()>::Entered(EnteredSandbox {
+        active: entered.parts,
+        missing: entered.missing,
+        outputs: declared_outputs(),
+    }))?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    #[cfg(target_os = "linux")]
+    let denied = entered.denied.as_ref().map(AsFd::as_fd);
+    #[cfg(not(target_os = "linux"))]
+    let denied: Option<BorrowedFd<'_>> = None;
+    if let Some(denied) = &denied {
+        ancillary.push(SendAncillaryMessage::ScmRights(std::slice::from_ref(
+            denied,
+        )));
+    }
+    let sent = sendmsg(
+        channel,
+        &[IoSlice::new(&message)],
+        &mut ancillary,
+        SendFlags::empty(),
+    )?;
+    let mut channel = channel;
+    channel.write_all(&message[sent..])
+}
+
 /// Kills this process and its process group when the parent process exits. The channel is closed then, even if a plugin
 /// ignores signals and has left the group.
 fn end_with_parent(channel: &UnixStream) -> io::Result<()> {
     let channel = channel.try_clone()?;
-    let group: Pid = getpid();
+    let own: Pid = getpid();
     let wait = move || {
         // No requested events: `poll` always reports a hangup.
         let mut end = [PollFd::new(&channel, PollFlags::empty())];
         while poll(&mut end, None) == Err(Errno::INTR) {}
         if end[0].revents().contains(PollFlags::HUP) {
-            _ = kill_process_group(group, Signal::KILL);
-            _ = kill_process(group, Signal::KILL);
+            _ = kill_process_group(own, Signal::KILL);
+            _ = kill_process(own, Signal::KILL);
         }
     };
     let thread = thread::Builder::new().stack_size(1 << 16).spawn(wait);

@@ -161,6 +161,7 @@ impl Plugin {
     /// If the file isn't a plugin that this host can load.
     pub fn open(path: &Path) -> Result<Plugin, PluginError> {
         let (manifest, identity) = file::check(path)?;
+        passdock_sandbox::allow_library(path);
         let origin = Origin::File(path.to_path_buf());
         Ok(Plugin::new(origin, manifest, Source::File { identity }))
     }
@@ -277,6 +278,7 @@ impl Plugin {
             Source::File { identity } => {
                 let path = self.origin.path().ok_or(Kind::Changed)?;
                 self.recheck(path, identity)?;
+                passdock_sandbox::enter()?;
                 load_entry(path)?
             }
         };

@@ -39,13 +39,19 @@ impl ExternalFile {
     }
 
     pub(super) fn new(directory: &Path, location: &str, reach: Reach) -> ExternalFile {
-        ExternalFile {
+        let file = ExternalFile {
             directory: directory.to_owned(),
             location: location.to_owned(),
             reach,
             name: whole(&directory.join(location)),
             bytes: OnceLock::new(),
+        };
+        if passdock_sandbox::is_prepared()
+            && let Ok(path) = file.resolve()
+        {
+            passdock_sandbox::allow_read(path);
         }
+        file
     }
 
     /// Returns the location as in the model.

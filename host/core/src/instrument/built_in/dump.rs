@@ -1,6 +1,5 @@
 //! The `dump` instrument, which writes the module to a file after each pass.
 
-use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Sink, option_error,
     stderr,
 };
-use passdock_files::Target;
+use passdock_files::{Target, create_directory, declare_output, remove_numbered_files};
 
 passdock_plugin_api::options! {
     /// The options of `dump`.
@@ -57,8 +56,10 @@ pub struct DumpIr {
 impl DumpIr {
     /// Creates an instrument that writes to a directory, which is created if it doesn't exist.
     pub fn new(dir: impl Into<PathBuf>) -> DumpIr {
+        let dir = dir.into();
+        declare_output(&dir);
         DumpIr {
-            dir: dir.into(),
+            dir,
             refresh: false,
             warn: stderr(),
             count: AtomicU32::new(0),
@@ -80,7 +81,7 @@ impl DumpIr {
 
     fn write(&self, path: &Path, module: &Module) -> io::Result<()> {
         // A context that is passed explicitly isn't entered, so the directory may not exist.
-        fs::create_dir_all(&self.dir)?;
+        create_directory(&self.dir)?;
         // Paths of data files are relative to the directory, so that the dump can be read there.
         let options = text::PrintOptions {
             directory: Some(&self.dir),
@@ -96,11 +97,11 @@ impl DumpIr {
     /// Creates the directory, and removes the dumps of an earlier run.
     fn begin(&self) -> io::Result<()> {
         self.count.store(0, Ordering::Relaxed);
-        fs::create_dir_all(&self.dir)?;
+        create_directory(&self.dir)?;
         if !self.refresh {
             return Ok(());
         }
-        if let Some(other) = remove_dumps(&self.dir)? {
+        if let Some(other) = remove_numbered_files(&self.dir, ".ir")? {
             let message = format!(
                 "keeping all files in directory `{}`: `{other}` is not a dump",
                 self.dir.display()
@@ -148,25 +149,6 @@ impl PassInstrument for DumpIr {
         self.next();
         Ok(())
     }
-}
-
-/// Removes the dumps of an earlier run if the directory has no other file. Otherwise returns the name of another file.
-fn remove_dumps(dir: &Path) -> io::Result<Option<String>> {
-    let mut dumps = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let is_dump = name.to_str().is_some_and(|name| {
-            let digits = name.bytes().take_while(u8::is_ascii_digit).count();
-            digits >= 3 && name[digits..].starts_with('_') && name.ends_with(".ir")
-        });
-        if !is_dump || !entry.file_type()?.is_file() {
-            return Ok(Some(name.to_string_lossy().into_owned()));
-        }
-        dumps.push(entry.path());
-    }
-    dumps.iter().try_for_each(fs::remove_file)?;
-    Ok(None)
 }
 
 #[cfg(test)]

@@ -9,17 +9,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A serialized path.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Raw {
+pub enum Raw {
+    /// UTF-8.
     Text(String),
+    /// Other bytes.
     Bytes(Vec<u8>),
 }
 
 /// Types that are serialized as [`Raw`] paths: a path, an optional one, or a list.
-pub(crate) trait Paths {
+pub trait Paths {
     /// The serialized form.
     type Raw: Serialize + DeserializeOwned;
 
+    /// Returns the serialized form.
     fn to_raw(&self) -> Self::Raw;
+
+    /// Returns the path.
     fn from_raw(raw: Self::Raw) -> Self;
 }
 
@@ -71,11 +76,19 @@ impl<P: Paths> Paths for Vec<P> {
     }
 }
 
-pub(crate) fn serialize<P: Paths, S: Serializer>(paths: &P, to: S) -> Result<S::Ok, S::Error> {
+/// Serializes paths.
+///
+/// # Errors
+/// The serializer's error.
+pub fn serialize<P: Paths, S: Serializer>(paths: &P, to: S) -> Result<S::Ok, S::Error> {
     paths.to_raw().serialize(to)
 }
 
-pub(crate) fn deserialize<'de, P: Paths, D: Deserializer<'de>>(from: D) -> Result<P, D::Error> {
+/// Deserializes paths.
+///
+/// # Errors
+/// The deserializer's error.
+pub fn deserialize<'de, P: Paths, D: Deserializer<'de>>(from: D) -> Result<P, D::Error> {
     P::Raw::deserialize(from).map(P::from_raw)
 }
 

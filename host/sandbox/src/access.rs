@@ -1,0 +1,125 @@
+//! What a sandboxed process may use.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Files and permissions of a process in a sandbox, in addition to those that every process has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Access {
+    /// Readable files, and directories with all that is in them.
+    pub(crate) read: Vec<PathBuf>,
+    /// Files that may be written, and directories in which files may be created and removed.
+    pub(crate) write: Vec<PathBuf>,
+    /// Libraries that may be loaded, with the other libraries in their directories.
+    pub(crate) libraries: BTreeSet<PathBuf>,
+    /// Whether network connections are allowed.
+    pub(crate) network: bool,
+    /// Whether programs may be started.
+    pub(crate) exec: bool,
+}
+
+/// Something that the sandbox denies unless the user grants it to a plugin.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Permission {
+    /// Starts programs.
+    Exec,
+    /// Opens network connections.
+    Network,
+    /// Reads a file, or a directory with all that is in it.
+    Read(PathBuf),
+    /// Reads and writes a file, or a directory with all that is in it.
+    Write(PathBuf),
+}
+
+/// A text that isn't a permission.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "unknown permission `{0}`; the permissions are `network`, `exec`, `read:PATH` and `write:PATH`, with absolute paths"
+)]
+pub struct InvalidPermission(String);
+
+impl Access {
+    /// Adds what a permission allows.
+    pub(crate) fn grant(&mut self, permission: Permission) {
+        match permission {
+            Permission::Exec => self.exec = true,
+            Permission::Network => self.network = true,
+            Permission::Read(path) => self.read.push(path),
+            Permission::Write(path) => self.write.push(path),
+        }
+    }
+}
+
+impl FromStr for Permission {
+    type Err = InvalidPermission;
+
+    fn from_str(text: &str) -> Result<Permission, InvalidPermission> {
+        let absolute = |path: &str| {
+            let path = Path::new(path);
+            path.has_root().then(|| path.to_owned())
+        };
+        let permission = match text.split_once(':') {
+            None if text == "exec" => Some(Permission::Exec),
+            None if text == "network" => Some(Permission::Network),
+            Some(("read", path)) => absolute(path).map(Permission::Read),
+            Some(("write", path)) => absolute(path).map(Permission::Write),
+            _ => None,
+        };
+        permission.ok_or_else(|| InvalidPermission(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Permission {
+    type Error = InvalidPermission;
+
+    fn try_from(text: String) -> Result<Permission, InvalidPermission> {
+        text.parse()
+    }
+}
+
+impl From<Permission> for String {
+    fn from(permission: Permission) -> String {
+        permission.to_string()
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Permission::Exec => f.write_str("exec"),
+            Permission::Network => f.write_str("network"),
+            Permission::Read(path) => write!(f, "read:{}", path.display()),
+            Permission::Write(path) => write!(f, "write:{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permissions_round_trip() {
+        for text in ["exec", "network", "read:/opt/acme", "write:/var/acme"] {
+            let permission: Permission = text.parse().unwrap();
+            assert_eq!(permission.to_string(), text);
+        }
+        for text in [
+            "",
+            "read",
+            "read:",
+            "read:opt",
+            "net",
+            "network:",
+            "exec:/bin",
+        ] {
+            assert!(text.parse::<Permission>().is_err(), "{text}");
+        }
+    }
+}

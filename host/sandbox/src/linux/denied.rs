@@ -1,0 +1,60 @@
+//! The reports of denied system calls.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use super::calls::kind;
+use crate::DeniedCall;
+
+/// The denied system calls of another process, which wait until they are answered.
+#[derive(Debug)]
+pub struct DeniedCalls(OwnedFd);
+
+impl DeniedCalls {
+    /// Creates the receiver of the calls of a process that has entered a sandbox.
+    pub fn new(denied: OwnedFd) -> DeniedCalls {
+        DeniedCalls(denied)
+    }
+
+    /// Receives a call that waits, and lets it fail with `EPERM`. Returns its kind and the id of its thread, or `None`
+    /// if the thread has ended.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn deny_next(&self) -> io::Result<Option<(DeniedCall, u32)>> {
+        // SAFETY: zero bytes are a valid value of a struct of integers.
+        let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+        let descriptor = self.0.as_raw_fd();
+        // SAFETY: the kernel writes a struct of this type. It must be zeroed, which it is.
+        let received =
+            unsafe { libc::ioctl(descriptor, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut call) };
+        if received < 0 {
+            return match io::Error::last_os_error() {
+                error if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
+                error if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+                error => Err(error),
+            };
+        }
+        // SAFETY: as above.
+        let mut response: libc::seccomp_notif_resp = unsafe { std::mem::zeroed() };
+        response.id = call.id;
+        response.error = -libc::EPERM;
+        // SAFETY: the kernel reads a struct of this type.
+        // A failure means that the thread has ended.
+        unsafe {
+            libc::ioctl(
+                descriptor,
+                libc::SECCOMP_IOCTL_NOTIF_SEND,
+                &raw const response,
+            )
+        };
+        let kind = kind(call.data.nr.into());
+        Ok(kind.map(|kind| (kind, call.pid)))
+    }
+}
+
+impl AsFd for DeniedCalls {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
