@@ -101,7 +101,7 @@ fn start() -> ExitCode {
             watchdog::start(limit, json);
         }
     }
-    let status = done(|| show::commit_output(command::run(cli.command)));
+    let status = done(|| show::commit_outputs(command::run(cli.command)));
     #[cfg(unix)]
     crash::finish(status);
     ExitCode::from(status)

@@ -180,34 +180,41 @@ pub(crate) fn write_model(
     options: WriteOptions,
 ) -> Result<(), PassError> {
     let emit = &mut |warning| diagnostic(&warning);
-    let staging = STAGING.get().map(PathBuf::as_path);
-    set_output(Some(output.stage(module, options, staging, emit)?));
+    let given = STAGING.get().into_iter().flatten();
+    let mut given = given.filter(|(path, _)| path == output.path());
+    let staging = given.next().map(|(_, staging)| &**staging);
+    let staged = output.stage(module, options, staging, emit)?;
+    add_output(staged);
     Ok(())
 }
 
-/// The staging directory that a worker uses. If unset, [`write_model`] creates one.
-pub(crate) static STAGING: OnceLock<PathBuf> = OnceLock::new();
+/// The paths of a worker's outputs, and their staging directories. If unset, [`write_model`] creates one.
+pub(crate) static STAGING: OnceLock<Vec<(PathBuf, PathBuf)>> = OnceLock::new();
 
-/// The staged output of the command, which is committed last.
-static OUTPUT: Mutex<Option<StagedModel>> = Mutex::new(None);
+/// The staged outputs of the command, which are committed last.
+static OUTPUTS: Mutex<Vec<StagedModel>> = Mutex::new(Vec::new());
 
 /// Registers an output to commit when the command ends without an error.
-pub(crate) fn set_output(output: Option<StagedModel>) {
-    *OUTPUT.lock().unwrap_or_else(PoisonError::into_inner) = output;
+pub(crate) fn add_output(output: StagedModel) {
+    OUTPUTS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(output);
 }
 
-/// Takes the output registered by [`set_output`].
-pub(crate) fn take_output() -> Option<StagedModel> {
-    OUTPUT.lock().unwrap_or_else(PoisonError::into_inner).take()
+/// Takes the outputs registered by [`add_output`].
+pub(crate) fn take_outputs() -> Vec<StagedModel> {
+    std::mem::take(&mut OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Commits the output of a command that ends with `status`, if it succeeded. Returns the final status. A worker leaves
-/// this to its supervisor, which has taken the output.
-pub(crate) fn commit_output(status: u8) -> u8 {
-    let output = take_output().filter(|_| status == 0);
-    match output.map(|output| output.commit(&mut |note| diagnostic(&note))) {
-        Some(Err(error)) => fail(&error),
-        _ => status,
+/// Commits the outputs of a command that ends with `status`, if it succeeded. Returns the final status. A worker leaves
+/// this to its supervisor, which has taken the outputs.
+pub(crate) fn commit_outputs(status: u8) -> u8 {
+    let outputs = take_outputs().into_iter().filter(|_| status == 0);
+    let mut commits = outputs.map(|output| output.commit(&mut |note| diagnostic(&note)));
+    match commits.find_map(Result::err) {
+        Some(error) => fail(&error),
+        None => status,
     }
 }
 

@@ -64,27 +64,29 @@ pub enum OutputRequest {
 /// A function that asks the broker for a change. The result is what [`OutputRequest::fulfill`] returns.
 pub type Broker = dyn Fn(OutputRequest) -> io::Result<Option<String>> + Send + Sync;
 
-static BROKER: OnceLock<Box<Broker>> = OnceLock::new();
+static BROKER: OnceLock<(PathBuf, Box<Broker>)> = OnceLock::new();
 
 /// The paths that this process may write.
 static DECLARED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Sets the broker of this process, which from then on writes all output files.
+/// Sets the broker of this process, which from then on writes all output files outside of the directory `temporary`.
 pub fn set_broker(
+    temporary: PathBuf,
     broker: impl Fn(OutputRequest) -> io::Result<Option<String>> + Send + Sync + 'static,
 ) {
-    _ = BROKER.set(Box::new(broker));
+    _ = BROKER.set((temporary, Box::new(broker)));
 }
 
-/// Returns the broker of this process, if it has one.
-pub(crate) fn broker() -> Option<&'static Broker> {
-    BROKER.get().map(|broker| &**broker)
+/// Returns the broker that writes a file of this process, if it has one.
+pub(crate) fn broker_for(path: &Path) -> Option<&'static Broker> {
+    let (temporary, broker) = BROKER.get()?;
+    (!path.starts_with(temporary)).then_some(&**broker)
 }
 
 /// Declares that this process will write a file, or files of a directory. A process in a sandbox must declare its
 /// outputs before it enters it.
 pub fn declare_output(path: &Path) {
-    if broker().is_some() {
+    if broker_for(path).is_some() {
         locked(&DECLARED).insert(resolved(path));
     }
 }
@@ -203,7 +205,7 @@ fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
 /// # Errors
 /// The system's error.
 pub fn create_directory(path: &Path) -> io::Result<()> {
-    match broker() {
+    match broker_for(path) {
         Some(_) if path.is_dir() => Ok(()),
         Some(broker) => {
             let path = std::path::absolute(path)?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::broker::{OutputRequest, broker};
+use crate::broker::{OutputRequest, broker_for};
 use crate::directory_of;
 use crate::temporary::TemporaryDirectory;
 
@@ -27,7 +27,7 @@ impl OutputDirectory {
             let message = format!("the path exists, and has no `{marker}`");
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
-        let unfinished = match broker() {
+        let unfinished = match broker_for(&to) {
             Some(_) => TemporaryDirectory::new()?,
             None => {
                 fs::create_dir_all(directory_of(&to))?;
@@ -56,7 +56,7 @@ impl OutputDirectory {
     /// # Errors
     /// The system's error.
     pub fn finish(self) -> io::Result<()> {
-        if let Some(broker) = broker() {
+        if let Some(broker) = broker_for(&self.to) {
             let request = OutputRequest::Directory {
                 from: self.path().to_owned(),
                 path: self.to,

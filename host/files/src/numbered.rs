@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::broker::{OutputRequest, broker};
+use crate::broker::{OutputRequest, broker_for};
 
 /// Removes all files of a directory if their names are a number of three digits or more, `_`, a name and `suffix`.
 /// Otherwise removes none, and returns the name of another file.
@@ -12,7 +12,7 @@ use crate::broker::{OutputRequest, broker};
 /// # Errors
 /// The system's error.
 pub fn remove_numbered_files(directory: &Path, suffix: &str) -> io::Result<Option<String>> {
-    match broker() {
+    match broker_for(directory) {
         Some(broker) => broker(OutputRequest::RemoveNumbered {
             path: std::path::absolute(directory)?,
             suffix: suffix.to_owned(),

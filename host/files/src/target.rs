@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::broker::{OutputRequest, broker, declare_output};
+use crate::broker::{OutputRequest, broker_for, declare_output};
 use crate::directory_of;
 use crate::staged::Staging;
 use crate::temporary::TemporaryDirectory;
@@ -60,7 +60,7 @@ impl Target {
 
     fn file(resolved: PathBuf) -> io::Result<Target> {
         declare_output(&resolved);
-        match broker() {
+        match broker_for(&resolved) {
             Some(broker) => {
                 let path = resolved.clone();
                 broker(OutputRequest::Check { path })?;
@@ -80,7 +80,7 @@ impl Target {
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
         match self {
-            Target::File(path) => match broker() {
+            Target::File(path) => match broker_for(&path) {
                 Some(broker) => {
                     let directory = TemporaryDirectory::new()?;
                     let from = directory.path().join("file");

@@ -1,9 +1,10 @@
 //! `passdock bisect`: finds the pass that breaks a model.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use passdock::PassError;
-use passdock::model_file::{self, WriteOptions};
+use passdock::files::declare_output;
+use passdock::model_file::{Output, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
 use passdock::reproducer::{self, ReproducerOptions, ReproducerTest};
 use passdock_tools::bisect::{self, BadRewrite, BisectCheck, Bisection, Suspect};
@@ -62,6 +63,20 @@ pub(crate) fn bisect(args: BisectArgs) -> u8 {
     status
 }
 
+/// Returns the paths of the models before and after the pass.
+fn models(dir: &Path, model: &Path) -> [PathBuf; 2] {
+    let extension = model.extension().and_then(|e| e.to_str());
+    let extension = extension.unwrap_or("ir");
+    ["good", "bad"].map(|name| dir.join(format!("{name}.{extension}")))
+}
+
+/// Returns the models that the command may write.
+pub(crate) fn outputs(args: &BisectArgs) -> Vec<PathBuf> {
+    let model = args.search.inputs.last().map_or(Path::new(""), Path::new);
+    let output = args.output.as_deref();
+    output.map_or(Vec::new(), |dir| models(dir, model).into())
+}
+
 /// Returns the test command.
 #[cfg(unix)]
 pub(crate) fn test_command(args: &BisectArgs) -> Result<Option<TestCommand>, PassError> {
@@ -74,6 +89,9 @@ fn search(
     log: &mut Vec<BisectCheck>,
 ) -> Result<(Bisection, Option<BisectFiles>), PassError> {
     let json = args.search.json;
+    if let Some(dir) = &args.output {
+        declare_output(dir);
+    }
     let request = request::from_search_args("bisect", args.search)?;
     let mut command = TestCommand::new(&args.test, &request.model)?;
     let progress = Progress::start("running the pipeline");
@@ -112,15 +130,14 @@ fn keep(
     };
     show::create_dir(dir).map_err(show::reported)?;
     let model = &request.model;
-    let extension = model.extension().and_then(|e| e.to_str());
-    let extension = extension.unwrap_or("ir");
-    let path = |name: &str| dir.join(format!("{name}.{extension}"));
     let reproducer = dir.join("reproducer");
-    let good = path("good");
-    model_file::write(&proof.good, &good, WriteOptions::default())?;
-    let bad = proof.error.is_none().then(|| path("bad"));
+    let [good, bad] = models(dir, model);
+    let write =
+        |module, path| show::write_model(Output::new(path)?, module, WriteOptions::default());
+    write(&proof.good, &good)?;
+    let bad = proof.error.is_none().then_some(bad);
     if let Some(bad) = &bad {
-        model_file::write(&proof.bad, bad, WriteOptions::default())?;
+        write(&proof.bad, bad)?;
     }
     let options = ReproducerOptions {
         pipeline: request.pipeline.as_ref().map(PipelineText::name),
@@ -132,7 +149,7 @@ fn keep(
         ..ReproducerOptions::default()
     };
     let error = proof.error();
-    reproducer::write(&error, &reproducer, &options)?;
+    let needs_trust = reproducer::write(&error, &reproducer, &options)?;
     Ok(Some(BisectFiles {
         good: good.display().to_string(),
         bad: bad.map(|bad| bad.display().to_string()),
@@ -141,6 +158,7 @@ fn keep(
             &error,
             &proof.site,
             &plugins::default_dirs(),
+            needs_trust,
         ),
         reproducer: reproducer.to_string_lossy().into_owned(),
     }))

@@ -20,7 +20,7 @@ mod two_models;
 pub(crate) mod usage_error;
 pub(crate) mod worker;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::time::Duration;
 
@@ -104,7 +104,9 @@ struct Shared<'c> {
 struct Files<'c> {
     /// The model, which may be standard input.
     model: Option<&'c Path>,
-    output: Option<&'c Path>,
+    outputs: Vec<PathBuf>,
+    /// The directory of the outputs, if the command creates it.
+    directory: Option<&'c Path>,
 }
 
 /// Returns the common options of a command.
@@ -114,8 +116,12 @@ fn shared(command: &Command) -> Shared<'_> {
         json,
         whole: None,
     };
-    let whole = |process, json, model, output| Shared {
-        whole: Some(Files { model, output }),
+    let whole = |process, json, model, output: Option<PathBuf>| Shared {
+        whole: Some(Files {
+            model,
+            outputs: output.into_iter().collect(),
+            directory: None,
+        }),
         ..own(process, json)
     };
     let without_process = |json| Shared {
@@ -135,20 +141,30 @@ fn shared(command: &Command) -> Shared<'_> {
         }
         Command::List(args) => own(&args.process, args.json),
         Command::Bisect(args) => {
-            let (search, model) = (&args.search, args.search.inputs.last());
-            whole(&search.process, search.json, model.map(AsRef::as_ref), None)
+            let search = &args.search;
+            Shared {
+                whole: Some(Files {
+                    model: search.inputs.last().map(AsRef::as_ref),
+                    outputs: bisect::outputs(args).into(),
+                    directory: args.output.as_deref(),
+                }),
+                ..own(&search.process, search.json)
+            }
         }
         Command::Blame(args) => {
             let model = args.inputs.iter().rev().nth(1);
             whole(&args.process, args.json, model.map(AsRef::as_ref), None)
         }
         // Only type inference uses plugins.
-        Command::Convert(args) if args.data.value_info => {
-            whole(&args.process, false, Some(&args.input), Some(args.output()))
-        }
+        Command::Convert(args) if args.data.value_info => whole(
+            &args.process,
+            false,
+            Some(&args.input),
+            Some(args.output().to_owned()),
+        ),
         Command::Convert(args) => own(&args.process, false),
         Command::Extract(args) => {
-            let (model, output) = (Some(&*args.model), Some(&*args.output));
+            let (model, output) = (Some(&*args.model), Some(args.output.clone()));
             whole(&args.process, args.json, model, output)
         }
         Command::Explain(args) => without_process(args.json),

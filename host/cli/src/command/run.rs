@@ -59,7 +59,9 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
         }
     }
     // The output is placed last, so that it is untouched if anything else can't be written.
-    show::set_output(output.filter(|_| report.ok));
+    if let Some(output) = output.filter(|_| report.ok) {
+        show::add_output(output);
+    }
     Ok(report.exit_status)
 }
 

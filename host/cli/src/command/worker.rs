@@ -51,7 +51,7 @@ mod supervised {
 
     use clap::Parser;
     use passdock::ErrorKind;
-    use passdock::files::raw_path;
+    use passdock::files::{Staging, raw_path};
     use passdock::pipeline::SandboxReport;
     use passdock::supervised::{self, Supervisor, Worker};
     use serde::{Deserialize, Serialize};
@@ -70,8 +70,13 @@ mod supervised {
         /// A request, and the staging directory of the output.
         Run(Request, #[serde(with = "raw_path")] Option<PathBuf>),
         Trials(Request),
-        /// The command in the worker's arguments, and the staging directory.
-        Whole(#[serde(with = "raw_path")] Option<PathBuf>),
+        /// The command in the worker's arguments, the paths of its outputs, and their staging directories.
+        Whole {
+            #[serde(with = "raw_path")]
+            outputs: Vec<PathBuf>,
+            #[serde(with = "raw_path")]
+            staging: Vec<PathBuf>,
+        },
     }
 
     /// Returns the supervisor of workers of this program. Returns `None` with `--in-process`, or if the executable's
@@ -96,8 +101,8 @@ mod supervised {
         let files = shared.whole?;
         let mut supervisor = supervisor(shared.process?)?;
         supervisor.after = std::env::args_os().skip(1).collect();
-        let done = response(&supervisor, command, &files).map(|(status, output)| {
-            show::set_output(output);
+        let done = response(&supervisor, command, &files).map(|(status, outputs)| {
+            outputs.into_iter().for_each(show::add_output);
             status
         });
         Some(done.unwrap_or_else(|error| {
@@ -114,10 +119,18 @@ mod supervised {
         supervisor: &Supervisor,
         command: &Command,
         files: &Files<'_>,
-    ) -> Result<(u8, Option<StagedModel>), PassError> {
-        let staging = files.output;
-        let staging = staging.and_then(|output| StagedModel::staging_for(output, false));
-        let job = Job::Whole(staging.as_ref().map(|staging| staging.path().to_owned()));
+    ) -> Result<(u8, Vec<StagedModel>), PassError> {
+        let created = files.directory.filter(|directory| !directory.exists());
+        if let Some(directory) = files.directory {
+            show::create_dir(directory).map_err(show::reported)?;
+        }
+        let stage = |path: &PathBuf| Some((path.clone(), StagedModel::staging_for(path, false)?));
+        let mut staged: Vec<(PathBuf, Staging)> = files.outputs.iter().filter_map(stage).collect();
+        let paths = staged
+            .iter()
+            .map(|(path, staging)| (path.clone(), staging.path().to_owned()));
+        let (outputs, staging) = paths.unzip();
+        let job = Job::Whole { outputs, staging };
         let input = files.model.map_or(Ok(None), supervised::seekable_input)?;
         let mut sandbox = SandboxReport::default();
         let mut test = None;
@@ -132,10 +145,28 @@ mod supervised {
         let watch = Watch::default();
         let response = supervisor.run(&job, input, watch, &mut on_ask, &mut sandbox);
         sandbox
-            .diagnostics()
+            .warnings()
             .for_each(|warning| show::diagnostic(&warning));
-        let (status, output): (u8, Option<StagedModel>) = response?;
-        Ok((status, output.map(|output| output.at(staging)).transpose()?))
+        let response: Result<(u8, Vec<StagedModel>), PassError> = response;
+        let owned = response.and_then(|(status, outputs)| {
+            let own = |output: StagedModel| {
+                let at = staged.iter().position(|(path, _)| path == output.path());
+                output.at(at.map(|at| staged.swap_remove(at).1))
+            };
+            Ok((
+                status,
+                outputs
+                    .into_iter()
+                    .map(own)
+                    .collect::<Result<Vec<_>, _>>()?,
+            ))
+        });
+        drop(staged);
+        if let Some(directory) = created {
+            // It isn't empty if the command wrote something.
+            _ = std::fs::remove_dir(directory);
+        }
+        owned
     }
 
     /// Returns the test command of a command that runs in a worker.
@@ -179,9 +210,12 @@ mod supervised {
         let started = Worker::start::<Job>(args.channel, args.record);
         let (worker, job) = started
             .map_err(|error| failed(ErrorKind::Usage, "not started by a supervisor", error))?;
-        if let Job::Run(_, Some(staging)) | Job::Whole(Some(staging)) = &job {
-            passdock::sandbox::allow_write(staging);
-        }
+        let staging = match &job {
+            Job::Run(_, Some(staging)) => std::slice::from_ref(staging),
+            Job::Whole { staging, .. } => staging,
+            _ => &[],
+        };
+        staging.iter().for_each(passdock::sandbox::allow_write);
         let worker = RUNNING.get_or_init(|| worker);
         match job {
             Job::Run(request, staging) => {
@@ -193,12 +227,10 @@ mod supervised {
                 worker.respond(&(&finished.report, &finished.output))
             }
             Job::Trials(request) => worker.try_all(&plugins::registry(), &request),
-            Job::Whole(staging) => {
-                if let Some(staging) = staging {
-                    _ = show::STAGING.set(staging);
-                }
+            Job::Whole { outputs, staging } => {
+                _ = show::STAGING.set(outputs.into_iter().zip(staging).collect());
                 let status = command(args);
-                worker.respond(&(status, show::take_output()))
+                worker.respond(&(status, show::take_outputs()))
             }
         }
         .map_err(|error| {

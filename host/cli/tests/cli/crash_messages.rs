@@ -228,9 +228,9 @@ fn ctrl_c_terminates_the_worker_and_its_children() {
     let files = bench.files();
     let dir = bench.path("");
     for words in [
-        "run m.ir -o out.ir --plugin plugin.so --passes c.transform.Crash",
-        "reduce m.ir -o out.ir --plugin plugin.so --passes c.transform.Crash",
-        "bisect m.ir --test true{} --plugin plugin.so --passes c.transform.Crash",
+        "run m.ir -o out.ir --sandbox off --plugin plugin.so --passes c.transform.Crash",
+        "reduce m.ir -o out.ir --sandbox off --plugin plugin.so --passes c.transform.Crash",
+        "bisect m.ir --test true{} --sandbox off --plugin plugin.so --passes c.transform.Crash",
     ] {
         let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&host).expect("a terminal");

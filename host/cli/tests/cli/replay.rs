@@ -220,7 +220,7 @@ fn existing_files_are_not_replaced_by_a_reproducer() {
     assert_eq!(ran.status, 1);
     assert!(
         ran.stderr
-            .contains("the path exists and is not a reproducer"),
+            .contains("the path exists, and has no `reproducer.toml`"),
         "{}",
         ran.stderr
     );

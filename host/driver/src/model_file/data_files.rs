@@ -116,7 +116,7 @@ impl Plan {
     ) -> Result<String, PlanError> {
         let free = self.is_free(to, location);
         let exists = to.is_file();
-        if !free && exists && data.is_equal(to)? == Some(true) {
+        if !free && exists && is_readable(data.is_equal(to))?.flatten() == Some(true) {
             return Ok(location.to_owned());
         }
         let (mut file, name) = self.staging.new_file()?;
@@ -126,7 +126,7 @@ impl Plan {
             self.add(location, name, len);
             return Ok(location.to_owned());
         }
-        if exists && same_contents(&mut file, &mut File::open(to)?)? {
+        if exists && is_readable(same_contents_at(&mut file, to))? == Some(true) {
             return Ok(location.to_owned());
         }
         if !data.can_move() {
@@ -136,8 +136,15 @@ impl Plan {
         let to = dir.join(&location);
         if self.is_free(&to, &location) {
             self.add(&location, name, len);
-        } else if !to.is_file() || !same_contents(&mut file, &mut File::open(&to)?)? {
+        } else if !to.is_file() {
             return Err(PlanError::Other(to));
+        } else {
+            match is_readable(same_contents_at(&mut file, &to))? {
+                Some(true) => {}
+                Some(false) => return Err(PlanError::Other(to)),
+                // The process that commits the file compares it.
+                None => self.add(&location, name, len),
+            }
         }
         Ok(location)
     }
@@ -215,6 +222,19 @@ fn any_exists(dir: &Path, owned: &[String]) -> bool {
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
     })
+}
+
+/// Returns `true` if the file at a path has the same content as another one.
+fn same_contents_at(file: &mut File, path: &Path) -> io::Result<bool> {
+    same_contents(file, &mut File::open(path)?)
+}
+
+/// Returns `None` for a file that can't be read: in a sandbox, existing files of other models.
+fn is_readable<T>(compared: io::Result<T>) -> io::Result<Option<T>> {
+    match compared {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        compared => compared.map(Some),
+    }
 }
 
 /// Reads a model, if the file exists and is valid.

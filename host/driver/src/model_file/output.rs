@@ -73,17 +73,19 @@ impl Output {
         })
     }
 
+    /// Returns the path, as the user gave it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Allows reading existing files of the output from a sandbox: data that needn't be written again.
-    pub(crate) fn allow_existing(&self, module: &Module) {
-        let Some(Target::File(path)) = &self.target else {
-            return;
-        };
+    fn allow_existing(path: &Path, module: &Module) {
         if !passdock_sandbox::is_prepared() {
             return;
         }
         let own = data_files::own_location(path);
         let locations = passdock_onnx::external_locations(module);
-        for location in locations.into_iter().chain([&*own]) {
+        for location in locations.chain([&*own]) {
             passdock_sandbox::allow_read(directory_of(path).join(location));
         }
     }
@@ -96,6 +98,7 @@ impl Output {
         let Some(Target::File(path)) = &self.target else {
             return Ok(());
         };
+        Output::allow_existing(path, module);
         let mut files = referenced_data_files(module).into_iter();
         if !files.any(|file| dunce::canonicalize(file).is_ok_and(|file| file == *path)) {
             return Ok(());
@@ -202,6 +205,11 @@ impl StagedModel {
             Target::File(path) => Staging::new(&path, None).ok(),
             Target::Special(_) => None,
         }
+    }
+
+    /// Returns the path, as the user gave it.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the size of its files in bytes, or `None` for a special file.

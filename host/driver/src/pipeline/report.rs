@@ -50,13 +50,14 @@ impl Report {
     /// Sets the sandbox of the processes that ran plugins, and adds a warning for each kind of denied calls.
     #[cfg(unix)]
     pub(crate) fn set_sandbox(&mut self, sandbox: SandboxReport) {
-        for mut warning in sandbox.diagnostics() {
-            let mut passes = self.passes.iter();
-            let pass = passes.find(|pass| pass.file.is_some() && pass.file == warning.file);
-            warning.plugin = pass.and_then(|pass| pass.plugin.clone());
-            self.diagnostics.push(warning);
-        }
         self.sandbox = sandbox;
+        for denied in &mut self.sandbox.denied {
+            let mut passes = self.passes.iter();
+            let pass = passes.find(|pass| pass.file.is_some() && pass.file == denied.file);
+            let plugin = pass.and_then(|pass| pass.plugin.clone());
+            denied.plugin = plugin.or(denied.plugin.take());
+        }
+        self.diagnostics.extend(self.sandbox.warnings());
     }
 
     /// Returns the report of a run that failed before it started.

@@ -41,10 +41,16 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
         ..ReproducerOptions::default()
     };
     let diagnostic = match reproducer::write(error, &dir, &options) {
-        Ok(()) => {
+        Ok(needs_trust) => {
             let dir = dir.display().to_string();
             let message = format!("wrote a reproducer to `{dir}`");
-            let command = reproducer::command(dir.as_ref(), error, site, &request.default_dirs);
+            let command = reproducer::command(
+                dir.as_ref(),
+                error,
+                site,
+                &request.default_dirs,
+                needs_trust,
+            );
             report.reproducer = Some(dir);
             let note = Diagnostic::new(Severity::Note, REPRODUCER, message);
             note.help(format!("replay it with `{command}`"))

@@ -144,13 +144,14 @@ impl Run<'_> {
         let module = given.map_or_else(|| self.request.read_model(), Ok);
         let open = |path: &PathBuf| Output::at(path, self.request.replaces_links);
         let output = self.request.output.as_ref().map(open).transpose();
-        if let (Ok(Some(output)), Ok(module)) = (&output, &module) {
-            output.allow_existing(module);
-        }
+        let checked = match (&output, &module) {
+            (Ok(Some(output)), Ok(module)) => output.check_source(module),
+            _ => Ok(()),
+        };
         reproduce::declare(self.request);
         let mut prepared = self.prepare(watched)?;
         let (output, module) = (output?, module?);
-        output.iter().try_for_each(|to| to.check_source(&module))?;
+        checked?;
         prepared.bind(self.request, &module)?;
         self.check_data(&module, is_given);
         self.check_operators(&module, &prepared.context);

@@ -1,7 +1,9 @@
 //! The sandbox of the processes that ran plugins.
 
 use passdock_core::{Diagnostic, Severity};
-use passdock_crash::{CallKind, Culprit};
+use passdock_crash::CallKind;
+#[cfg(unix)]
+use passdock_crash::Culprit;
 use passdock_sandbox::{DeniedCall, SandboxMode, SandboxPart};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct SandboxReport {
     /// Whether it was requested.
     pub mode: SandboxMode,
-    /// The parts that were active. Empty if no plugin ran.
+    /// The parts that were active. Empty if no plugin was loaded.
     pub active: Vec<SandboxPart>,
     /// Why the other parts weren't active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -20,91 +22,92 @@ pub struct SandboxReport {
     pub denied: Vec<DeniedCalls>,
 }
 
-/// Denied calls of the same kind in the same plugin code.
+/// Denied calls of the same kind by the same plugin code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeniedCalls {
     /// The kind.
     pub call: DeniedCall,
-    /// The plugin code that ran on the thread, without its function and number; `None` for a thread that a plugin started.
-    pub culprit: Option<Culprit>,
+    /// The plugin, if known.
+    pub plugin: Option<String>,
+    /// The plugin's file, if known.
+    pub file: Option<String>,
+    /// What the plugin's code is. `None` for a thread that a plugin started.
+    pub by: Option<CallKind>,
+    /// The name of the pass, the instrument, the op or the library.
+    pub name: Option<String>,
     /// The number of calls.
     pub count: u64,
 }
 
 impl SandboxReport {
-    /// Records a denied call.
+    /// Records a denied call of plugin code.
     #[cfg(unix)]
     pub(crate) fn add_denied(&mut self, call: DeniedCall, culprit: Option<Culprit>) {
-        let culprit = culprit.map(|culprit| Culprit {
-            function: None,
-            number: 0,
-            ..culprit
+        let (by, name, file) = match culprit {
+            Some(culprit) => (Some(culprit.kind), Some(culprit.name), culprit.plugin),
+            None => (None, None, None),
+        };
+        self.add(DeniedCalls {
+            call,
+            plugin: name.clone().filter(|_| by == Some(CallKind::Library)),
+            file,
+            by,
+            name,
+            count: 1,
         });
-        /// Maximum number of entries. A plugin may make any number of calls from any number of passes.
-        const MAX: usize = 100;
-        let is_same = |known: &&mut DeniedCalls| known.call == call && known.culprit == culprit;
-        if let Some(known) = self.denied.iter_mut().find(is_same) {
-            known.count += 1;
-        } else if self.denied.len() < MAX {
-            self.denied.push(DeniedCalls {
-                call,
-                culprit,
-                count: 1,
-            });
-        }
     }
 
-    /// Adds what the sandbox of another worker with the same job denied.
+    /// Adds the report of another worker with the same job.
     #[cfg(unix)]
     pub(crate) fn merge(&mut self, other: SandboxReport) {
-        let denied = std::mem::take(&mut self.denied);
-        *self = other;
-        for earlier in denied {
-            match self
-                .denied
-                .iter_mut()
-                .find(|it| it.call == earlier.call && it.culprit == earlier.culprit)
-            {
-                Some(known) => known.count = known.count.max(earlier.count),
-                None => self.denied.push(earlier),
-            }
+        let earlier = std::mem::replace(self, other).denied;
+        earlier.into_iter().for_each(|denied| self.add(denied));
+    }
+
+    #[cfg(unix)]
+    fn add(&mut self, denied: DeniedCalls) {
+        /// Maximum number of entries. A plugin may make any number of calls.
+        const MAX: usize = 100;
+        let key = |it: &DeniedCalls| (it.call, it.by, it.name.clone(), it.file.clone());
+        let mut all = self.denied.iter_mut();
+        if let Some(known) = all.find(|known| key(known) == key(&denied)) {
+            known.count += denied.count;
+        } else if self.denied.len() < MAX {
+            self.denied.push(denied);
         }
     }
 
     /// Returns a warning for each kind of denied calls.
-    pub fn diagnostics(&self) -> impl Iterator<Item = Diagnostic> {
-        self.denied.iter().map(DeniedCalls::diagnostic)
+    pub fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
+        self.denied.iter().map(DeniedCalls::warning)
     }
 }
 
 impl DeniedCalls {
-    fn diagnostic(&self) -> Diagnostic {
-        let culprit = self.culprit.as_ref();
-        let who = match culprit {
-            Some(Culprit {
-                kind: CallKind::Definition,
-                name,
-                ..
-            }) => format!("the definition of `{name}`"),
-            Some(Culprit { kind, name, .. }) => format!("{} `{name}`", kind.name()),
-            None => "a thread of a plugin".to_owned(),
+    fn warning(&self) -> Diagnostic {
+        let name = self.name.as_deref().unwrap_or_default();
+        let who = match self.by {
+            Some(CallKind::Definition) => format!("the definition of `{name}`"),
+            Some(kind) => format!("{} `{name}`", kind.name()),
+            None => "a thread that a plugin started".to_owned(),
         };
         let attempt = self.call.attempt();
-        let message = format!("{who} tried to {attempt}, which the sandbox denied");
-        let mut diagnostic = Diagnostic::new(Severity::Warning, "sandbox", message);
-        if let Some(culprit) = culprit {
-            if culprit.kind == CallKind::Pass {
-                diagnostic.pass = Some(culprit.name.clone());
-            }
-            diagnostic.file.clone_from(&culprit.plugin);
+        let message = format!("{who} tried to {attempt}; the sandbox denied it");
+        let mut warning = Diagnostic::new(Severity::Warning, "sandbox", message);
+        if self.by == Some(CallKind::Pass) {
+            warning.pass.clone_from(&self.name);
         }
-        let help = match self.call.permission() {
-            Some(permission) => format!(
-                "if the plugin needs it, declare `permissions = [\"{permission}\"]` in its manifest and grant it in the \
-                 pipeline: `[plugins.NAME]`, `allow = [\"{permission}\"]`"
-            ),
-            None => "if you trust the plugin, run it without a sandbox: `--sandbox off`".to_owned(),
-        };
-        diagnostic.help(help)
+        warning.plugin.clone_from(&self.plugin);
+        warning.file.clone_from(&self.file);
+        warning.help(match self.call.permission() {
+            Some(permission) => {
+                let plugin = self.plugin.as_deref().unwrap_or("NAME");
+                format!(
+                    "to allow it, add `allow = [\"{permission}\"]` to `[plugins.{plugin}]` in the pipeline, or pass \
+                     `--allow {plugin}={permission}`"
+                )
+            }
+            None => "if you trust the plugin, pass `--sandbox off`".to_owned(),
+        })
     }
 }

@@ -18,6 +18,17 @@ pub(crate) const PASSES: [&str; 2] = [
     "relax.transform.BindSymbolicVars",
 ];
 
+/// Allows reading the files of a request's bindings from a sandbox. Invalid ones are reported later.
+pub(super) fn allow_files(request: &Request) {
+    for text in &request.bind {
+        if let Ok(binding) = Binding::read(text)
+            && let Some(file) = binding.value.as_str()
+        {
+            passdock_sandbox::allow_read(file);
+        }
+    }
+}
+
 /// Returns the Sequential with the binding passes for a request prepended.
 pub(super) fn with_bindings(
     sequential: &Sequential,

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use passdock_core::instrument::stderr;
-use passdock_core::{
-    InstrumentRef, InstrumentSetup, InstrumentSpec, PassError, Registry, Sequential,
-};
+use passdock_core::{InstrumentRef, InstrumentSetup, InstrumentSpec, PassError, Registry};
 
 use super::config::{check_options, locate};
 use super::protected_files::protected_file;
@@ -16,22 +14,24 @@ use crate::pipeline_file::{InstrumentTable, PipelineFile, SourceText, table_of};
 
 /// A prepared instrument.
 pub(super) struct PreparedInstrument {
+    /// Its position among all instruments.
+    pub(super) position: usize,
     pub(super) spec: InstrumentSpec,
     /// Its `[[instruments]]` table, with absolute paths.
     pub(super) table: toml::Table,
     pub(super) instrument: InstrumentRef,
 }
 
-/// Creates the instruments of a file and of a request, in this order.
+/// Creates the instruments of a file and of a request, in this order: those of plugins, or the others.
 pub(super) fn make(
     request: &Request,
     watched: &Watched,
     file: &PipelineFile,
     registry: &Registry,
-    sequential: &Sequential,
+    plugins: bool,
 ) -> Result<Vec<PreparedInstrument>, PassError> {
     let base = request.pipeline.as_ref().and_then(|p| p.path.parent());
-    let sequentials = passes::sequential_names(sequential);
+    let sequentials = passes::sequential_names(&file.passes);
     let mut setup = InstrumentSetup::new(registry).with_sequentials(sequentials);
     setup.base = base.unwrap_or(Path::new(""));
     setup.color = request.print.color;
@@ -43,12 +43,23 @@ pub(super) fn make(
         None => {}
     }
     let mut instruments = Vec::new();
-    for table in &file.instruments {
-        instruments.push(from_table(table, request, &file.source, registry, &setup)?);
+    // An unknown instrument is reported with the others.
+    let is_made = |name: &str| match registry.instrument_spec(name) {
+        Ok(spec) => spec.plugin.is_some() == plugins,
+        Err(_) => !plugins,
+    };
+    for (position, table) in file.instruments.iter().enumerate() {
+        if is_made(table.name.get_ref()) {
+            let made = from_table(table, request, &file.source, registry, &setup)?;
+            instruments.push(PreparedInstrument { position, ..made });
+        }
     }
     setup.base = Path::new("");
-    for requested in &request.instruments {
-        instruments.push(from_request(requested, registry, &setup)?);
+    for (position, requested) in (file.instruments.len()..).zip(&request.instruments) {
+        if is_made(&requested.name) {
+            let made = from_request(requested, registry, &setup)?;
+            instruments.push(PreparedInstrument { position, ..made });
+        }
     }
     Ok(instruments)
 }
@@ -63,6 +74,7 @@ impl PreparedInstrument {
         let path_of = |path: &str| Ok(setup.base.join(path));
         rules::put_into_fields(&mut options, &spec.schema(), path_of, registry)?;
         Ok(PreparedInstrument {
+            position: 0,
             instrument: spec.make(&options, setup)?,
             table: spec.table(&options, setup.base),
             spec,

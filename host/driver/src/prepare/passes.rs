@@ -260,12 +260,20 @@ pub(crate) fn passes_in(sequential: &Sequential) -> Vec<PassRef> {
     passes
 }
 
-/// Returns the names of all Sequentials in a run.
-pub(super) fn sequential_names(sequential: &Sequential) -> Vec<String> {
-    let inner = passes_in(sequential).into_iter();
-    let inner = inner.filter(|pass| pass.as_sequential().is_some());
-    let mut names: Vec<String> = inner.map(|pass| pass.info().name.clone()).collect();
-    names.push(PIPELINE.to_owned());
+/// Returns the names of all Sequentials of a pipeline file, and that of the run.
+pub(super) fn sequential_names(tables: &[PassTable]) -> Vec<String> {
+    let mut names = vec![PIPELINE.to_owned()];
+    let mut left = vec![tables];
+    while let Some(tables) = left.pop() {
+        for table in tables {
+            if let PassTable::Sequential { name, passes, .. }
+            | PassTable::BuiltIn { name, passes, .. } = table
+            {
+                names.push(name.get_ref().clone());
+                left.push(passes);
+            }
+        }
+    }
     names
 }
 

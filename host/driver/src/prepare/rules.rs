@@ -109,6 +109,37 @@ fn has_rules(schema: &Schema, name: &str) -> bool {
     fields.any(|field| field.name == name && field.ty == FieldType::Rules)
 }
 
+/// Allows reading the `.npy` files in the options of passes from a sandbox. Invalid options are reported later.
+pub(super) fn allow_tensors_of(tables: &[PassTable], request: &Request) {
+    for table in tables {
+        match table {
+            PassTable::Sequential { passes, .. } => allow_tensors_of(passes, request),
+            PassTable::Pass { options, .. } => allow_tensors(options, request),
+            _ => {}
+        }
+    }
+}
+
+/// Allows reading the `.npy` files in options from a sandbox.
+pub(super) fn allow_tensors(options: &Options, request: &Request) {
+    let values = options.iter().map(|(_, value)| value.get_ref());
+    values.for_each(|value| allow_in(value, request));
+}
+
+fn allow_in(value: &Value, request: &Request) {
+    match value {
+        Value::Table(fields) => fields
+            .iter()
+            .for_each(|(_, value)| allow_in(value, request)),
+        Value::String(file) if file.ends_with(".npy") => {
+            if let Ok(path) = request.path_in_pipeline_dir(file) {
+                passdock_sandbox::allow_read(path);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Replaces paths of `.npy` files in a pipeline's values with absolute paths, because passes open them.
 ///
 /// # Errors

@@ -1,10 +1,7 @@
 //! The command line that replays a reproducer.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::ABOUT;
-use super::about::About;
 use passdock_core::{FailureSite, PassError};
 use passdock_crash::TerminationCause;
 
@@ -12,22 +9,20 @@ use passdock_crash::TerminationCause;
 ///
 /// It has the plugins in use, as files if they were named by file, otherwise as directories, except for the default
 /// ones. It has `--trust` if required, because the reproducer was written here, and the time limit that was exceeded.
+/// `needs_trust` is the result of [`super::write`].
 pub fn command(
     dir: &Path,
     error: &PassError,
     site: &FailureSite,
     default_dirs: &[PathBuf],
+    needs_trust: bool,
 ) -> String {
     let mut command = format!("passdock replay {}", shell_quoted(&dir.to_string_lossy()));
-    let about = fs::read_to_string(dir.join(ABOUT)).unwrap_or_default();
-    let about: Option<About> = toml::from_str(&about).ok();
     let is_absolute = |text: &str| Path::new(text).is_absolute();
     let reaches_out = |value: &toml::Value| value.as_str().is_some_and(is_absolute);
     let instruments = site.context.checking_instruments().iter();
     let mut options = instruments.flat_map(|instrument| instrument.values());
-    if about.is_some_and(|about| about.test.is_some() || !about.data.is_empty())
-        || options.any(reaches_out)
-    {
+    if needs_trust || options.any(reaches_out) {
         command.push_str(" --trust");
     }
     let mut named: Vec<PathBuf> = Vec::new();

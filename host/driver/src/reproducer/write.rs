@@ -36,12 +36,17 @@ pub(crate) fn failure_site(error: &PassError) -> Option<&FailureSite> {
     error.site().filter(|_| is_failure)
 }
 
-/// Writes a reproducer of a pass's failure to the directory `dir`. An existing reproducer is replaced.
+/// Writes a reproducer of a pass's failure to the directory `dir`. An existing reproducer is replaced. Returns `true` if
+/// replaying it needs trust, because it runs a command or refers to other files.
 ///
 /// # Errors
 /// If the error has no [`FailureSite`], because no pass failed; or if `dir` is something else than a reproducer, or
 /// can't be written.
-pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Result<(), PassError> {
+pub fn write(
+    error: &PassError,
+    dir: &Path,
+    options: &ReproducerOptions,
+) -> Result<bool, PassError> {
     let Some(site) = error.site() else {
         let message = "nothing to reproduce: no pass of a Sequential failed";
         return Err(PassError::new(ErrorKind::Write, message));
@@ -52,8 +57,9 @@ pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Resu
         PassError::new(ErrorKind::Write, message).caused_by(Arc::new(error))
     };
     let directory = OutputDirectory::new(dir, ABOUT).map_err(failed)?;
-    fill(error, site, &directory, options, &failed)?;
-    directory.finish().map_err(failed)
+    let about = fill(error, site, &directory, options, &failed)?;
+    directory.finish().map_err(failed)?;
+    Ok(about.test.is_some() || !about.data.is_empty())
 }
 
 fn fill(
@@ -62,7 +68,7 @@ fn fill(
     directory: &OutputDirectory,
     options: &ReproducerOptions,
     failed: &dyn Fn(io::Error) -> PassError,
-) -> Result<(), PassError> {
+) -> Result<About, PassError> {
     let dir = directory.path();
     let plugins = site.context.registry().plugins();
     let used: Vec<&Plugin> = plugins
@@ -110,6 +116,7 @@ fn fill(
         plugins: used.into_iter().map(PluginFile::new).collect(),
         data,
     };
-    let about = toml::to_string(&about).map_err(|error| failed(io::Error::other(error)))?;
-    fs::write(dir.join(ABOUT), about).map_err(failed)
+    let text = toml::to_string(&about).map_err(|error| failed(io::Error::other(error)))?;
+    fs::write(dir.join(ABOUT), text).map_err(failed)?;
+    Ok(about)
 }

@@ -71,9 +71,10 @@ impl Worker {
                 _ = end_with_parent(&channel);
             }),
         });
-        passdock_sandbox::allow_write(std::env::temp_dir());
+        let temporary = std::env::temp_dir();
+        passdock_sandbox::allow_write(&temporary);
         let channel = self.channel.clone();
-        set_broker(move |request| {
+        set_broker(temporary, move |request| {
             let reply = ask(&channel, &WorkerMessage::Output(request))?;
             Ok(serde_json::from_value(reply)?)
         });
@@ -177,6 +178,8 @@ fn end_with_parent(channel: &UnixStream) -> io::Result<()> {
             _ = kill_process_group(own, Signal::KILL);
             _ = kill_process(own, Signal::KILL);
         }
+        // A plugin may have closed the descriptor.
+        std::mem::forget(channel);
     };
     let thread = thread::Builder::new().stack_size(1 << 16).spawn(wait);
     thread.map(drop)

@@ -10,6 +10,15 @@ pub(super) struct Fault {
     pub(super) name: &'static str,
     /// Whether the run succeeds nevertheless.
     pub(super) harmless: bool,
+    /// Whether the sandbox denies it, so that the run succeeds.
+    pub(super) denied: bool,
+}
+
+const fn denied(place: &'static str, name: &'static str, what: &'static str) -> Fault {
+    Fault {
+        denied: true,
+        ..fatal(place, name, what)
+    }
 }
 
 const fn fatal(place: &'static str, name: &'static str, what: &'static str) -> Fault {
@@ -18,6 +27,7 @@ const fn fatal(place: &'static str, name: &'static str, what: &'static str) -> F
         place,
         name,
         harmless: false,
+        denied: false,
     }
 }
 
@@ -27,6 +37,7 @@ const fn harmless(place: &'static str, name: &'static str, what: &'static str) -
         place,
         name,
         harmless: true,
+        denied: false,
     }
 }
 
@@ -54,7 +65,7 @@ pub(super) const PASS: &[Fault] = &[
         "calls `exit(3)`, and an `atexit` handler changes the status to 0",
     ),
     fatal("pass", "pthread_exit", "calls `pthread_exit`"),
-    fatal(
+    denied(
         "pass",
         "exec",
         "replaces the process with another program (`exec`)",
@@ -110,8 +121,8 @@ pub(super) const PASS: &[Fault] = &[
         "fail after chdir",
         "changes the current directory and fails",
     ),
-    fatal("pass", "no files", "sets the limit of open files to 0"),
-    fatal("pass", "no bytes", "sets the limit of file sizes to 0"),
+    denied("pass", "no files", "sets the limit of open files to 0"),
+    denied("pass", "no bytes", "sets the limit of file sizes to 0"),
     fatal("pass", "close all", "closes all file descriptors"),
     fatal(
         "pass",
@@ -217,7 +228,7 @@ pub(super) const ELSEWHERE: &[Fault] = &[
         "quick_exit",
         "calls `quick_exit(0)` in an op definition",
     ),
-    fatal(
+    denied(
         "infer",
         "exec",
         "replaces the process with another program in an op definition",

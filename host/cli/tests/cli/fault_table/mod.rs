@@ -201,8 +201,9 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
     assert!(!ran.stderr.contains("panicked at"), "{}", details());
     let out = bench.read("out.ir");
     let is_silent = in_process && UNDETECTED.contains(&fault.name);
+    let is_harmless = fault.harmless || (fault.denied && !in_process);
     match ran.status {
-        0 if fault.harmless => assert_eq!(out, MODEL, "{}", details()),
+        0 if is_harmless => assert_eq!(out, MODEL, "{}", details()),
         0 => assert!(is_silent && out == "as it was", "{}", details()),
         -1 => {
             assert!(
@@ -213,7 +214,7 @@ fn cell(bench: &Bench, fault: &Fault, in_process: bool) -> String {
             assert_eq!(out, "as it was", "{}", details());
         }
         _ => {
-            assert!(!fault.harmless, "{}", details());
+            assert!(!is_harmless, "{}", details());
             assert_eq!(out, "as it was", "{}", details());
             // The fault closes standard error, so nothing can be printed.
             let is_mute = in_process && fault.name == "close all";
@@ -270,6 +271,9 @@ fn summary(ran: &Ran, plugins: &str, has_reproducer: bool) -> String {
     }
     if has_reproducer {
         parts.push("Reproducer.".to_owned());
+    }
+    if ran.stderr.contains("the sandbox denied it") {
+        parts.push("The sandbox denies it.".to_owned());
     }
     if ran.stderr.contains("printed by the plugin") {
         parts.push("The output goes to standard error.".to_owned());
