@@ -3,12 +3,12 @@
 //! All output of the command goes through this module, which escapes it for terminals. Names and strings from files and
 //! plugins are untrusted.
 
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Context;
+use passdock::diagnostic::json;
 use passdock::diagnostic::table::wrap;
 pub(crate) use passdock::diagnostic::table::{TextTable, bytes};
 use passdock::files::StandardOutput;
@@ -54,12 +54,12 @@ pub(crate) fn print_json(value: &impl Serialize) {
 
 /// Returns a versioned JSON object on one line.
 pub(crate) fn json_line(value: &impl Serialize) -> String {
-    or_report_error(serde_json::to_string(&versioned(value)))
+    or_report_error(json::line(&versioned(value)))
 }
 
 /// Returns a versioned JSON object, pretty-printed.
 pub(crate) fn json(value: &impl Serialize) -> String {
-    or_report_error(serde_json::to_string_pretty(&versioned(value)))
+    or_report_error(json::pretty(&versioned(value)))
 }
 
 /// A value with the version of its JSON format.
@@ -77,10 +77,10 @@ fn versioned<T>(value: &T) -> Versioned<'_, T> {
     }
 }
 
-/// Returns JSON escaped for terminals, with a newline.
+/// Returns JSON with a newline.
 fn or_report_error(json: serde_json::Result<String>) -> String {
     match json {
-        Ok(text) => json_safe(&text) + "\n",
+        Ok(text) => text + "\n",
         Err(error) => {
             print_error(&format!("error: could not serialize the JSON: {error}\n"));
             String::new()
@@ -227,24 +227,6 @@ pub(crate) fn write_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Escapes hidden characters in JSON, such as `\u009b`. They only occur in strings.
-fn json_safe(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '\n' => out.push(c),
-            c if terminal::is_hidden(c) => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    // Writing to a `String` can't fail.
-                    _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// The value of `--color`.
 static COLOR: OnceLock<Color> = OnceLock::new();
 
@@ -340,6 +322,11 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
 /// Escapes a string to show it on one line.
 pub(crate) fn safe(text: &str) -> String {
     terminal::safe_line(text).into_owned()
+}
+
+/// Returns a string as one line.
+pub(crate) fn line(text: &str) -> String {
+    safe(text) + "\n"
 }
 
 /// Returns a name, quoted if it is empty or has spaces or hidden characters.

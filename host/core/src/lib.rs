@@ -40,7 +40,7 @@ pub use pass::{
     disable_children,
 };
 pub use passdock_diagnostic::{
-    BlamedDefinition, Diagnostic, InvalidShape, Label, Severity, Snippet, suggest, table, terminal,
+    BlamedDefinition, Diagnostic, InvalidShape, Label, Severity, Snippet, json, suggest, table, terminal,
     text_diff,
 };
 pub use passdock_loader::manifest::InstrumentDeclaration;

@@ -7,6 +7,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+#[cfg(unix)]
+use passdock_ir::text::is_hidden;
+
 use crate::call::{CallKind, Callee};
 use crate::termination::{Culprit, Termination, TerminationCause};
 
@@ -300,15 +303,13 @@ impl<const WORDS: usize> Text<WORDS> {
     }
 }
 
-/// Formats the string for a terminal without allocating. Control characters are replaced by question marks.
+/// Formats the string for a terminal without allocating. Hidden characters are replaced by question marks.
 #[cfg(unix)]
 impl<const WORDS: usize> fmt::Display for Text<WORDS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (words, len) = self.bytes();
         for c in whole(&words.as_flattened()[..len]).chars() {
-            let controls = c.is_control()
-                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
-            f.write_char(if controls { '?' } else { c })?;
+            f.write_char(if is_hidden(c) { '?' } else { c })?;
         }
         Ok(())
     }

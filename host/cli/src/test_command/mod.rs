@@ -134,7 +134,7 @@ impl TestCommand {
                     rejected: false,
                 });
             }
-            shell = shell.replace(mark, &shell_quoted(&path.to_string_lossy()));
+            shell = shell.replace(mark, &shell_quoted(&path));
             paths.push(path);
         }
         let out = dir.join("out");

@@ -19,6 +19,7 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod flips;
 mod help;
+mod hostile;
 mod json;
 mod numerics;
 mod planted;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::about::{About, Failure, PluginFile, ReproducerTest, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, PIPELINE_SCHEMA, data, passes};
+use passdock_core::config::toml_file;
 use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 use passdock_crash::CallKind;
 use passdock_files::{TemporaryDirectory, directory_of};
@@ -114,8 +115,8 @@ fn fill(
         plugins: used.into_iter().map(PluginFile::new).collect(),
         data,
     };
-    let about = toml::to_string(&about).map_err(|error| failed(io::Error::other(error)))?;
-    fs::write(dir.join(ABOUT), about).map_err(failed)
+    let about = toml::Table::try_from(&about).map_err(|error| failed(io::Error::other(error)))?;
+    fs::write(dir.join(ABOUT), toml_file(&about)).map_err(failed)
 }
 
 /// Rejects an existing path that isn't a reproducer.

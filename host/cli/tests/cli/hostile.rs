@@ -1,0 +1,434 @@
+//! Untrusted text: names and strings that control a terminal, hide text or are markup, in every file that the command
+//! reads, through every subcommand.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::support::{Bench, Ran, compile_c_plugin, passdock};
+
+/// Characters that control a terminal, and those that hide or reorder text.
+const ACTIVE: &str = "\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}5m\u{7f}\u{8}\r\u{202e}\u{2066}\u{61c}\u{200b}\u{feff}\u{ad}\
+                      \u{2028}\u{e0041}\u{e0100}\u{3164}";
+/// Markup of HTML and shells, and a line that looks like output.
+const MARKUP: &str = "<b>&amp;\"'`$(touch pwned);]]>\nforged";
+
+/// Returns a hostile name that starts with `tag`.
+fn hostile(tag: &str) -> String {
+    format!("{tag}{ACTIVE}</script><script>{MARKUP}")
+}
+
+/// Returns a hostile name for a file.
+fn hostile_file(tag: &str) -> String {
+    format!("{tag}{ACTIVE}{MARKUP}")
+}
+
+/// Returns a quoted string of IR text and rules.
+fn ir_text(text: &str) -> String {
+    let quoted = text.chars().map(|c| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_ascii_graphic() || c == ' ' => c.to_string(),
+        c => format!("\\u{{{:x}}}", u32::from(c)),
+    });
+    format!("\"{}\"", quoted.collect::<String>())
+}
+
+/// Returns a quoted string of TOML.
+fn toml_text(text: &str) -> String {
+    let mut quoted = String::new();
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_ascii_graphic() || c == ' ' => quoted.push(c),
+            c => write!(quoted, "\\U{:08x}", u32::from(c)).expect("a string"),
+        }
+    }
+    format!("\"{quoted}\"")
+}
+
+/// The names in the models of the test.
+const TAGS: [&str; 14] = [
+    "key", "value", "dim", "in", "out", "mid", "domain", "op", "attr", "string", "loc", "doc", "init", "function",
+];
+
+/// Returns a model with each kind of name. `{TAG}` stands for the hostile name of that tag.
+fn model(op: &str, data: &str) -> String {
+    let mut text = format!(
+        r#"module doc({{doc}}) meta {{{{key}} = {{value}}}} {{
+  metadata {{key}} = {{value}}
+  fn @main(%{{in}}: f32[{{dim}}]) -> (%{{out}}: f32[{{dim}}]) opset("" = 17, {{domain}} = 1) doc({{doc}}) {{
+    %{{init}} = const f32[2] external({data}, 0, 8)
+    %{{mid}} = {op}(%{{in}}) {{{{attr}} = {{string}}}} loc({{loc}}) doc({{doc}}) meta {{{{key}} = {{value}}}}
+    %big = onnx.Concat(%{{init}}, %{{mid}}) {{axis = 0}} loc("n")
+    %"twice" = onnx.Relu(%{{mid}}) loc({{loc}})
+    %{{out}} = onnx.Relu(%"twice") : f32[{{dim}}]
+    return %{{out}}
+  }}
+  fn @{function}(%{{in}}: any) -> (%{{out}}: any) opset("" = 17) {{
+    %{{out}} = onnx.Relu(%{{in}}) loc({{loc}})
+    return %{{out}}
+  }}
+}}
+"#,
+        data = ir_text(data),
+        function = symbol("domain", "function"),
+    );
+    for tag in TAGS {
+        text = text.replace(&format!("{{{tag}}}"), &ir_text(&hostile(tag)));
+    }
+    text
+}
+
+/// Returns an op's name in IR text.
+fn symbol(domain: &str, name: &str) -> String {
+    let [domain, name] = [domain, name].map(|tag| {
+        let escaped = hostile(tag).replace('\\', "\\\\").replace('"', "\\\"");
+        format!("\"{escaped}\"")
+    });
+    format!("symbol({})", ir_text(&format!("{domain}.{name}")))
+}
+
+/// The command lines. `{TAG}` stands for the hostile name of a tag, or for a hostile file name that starts with that
+/// word. A command with `--json` runs a second time with it; the tags after `=>` are exact strings of its JSON.
+const COMMANDS: &str = "
+run {pipeline}.toml {m}.ir -o {o}.onnx -v --notes --timing --print-changed --print-before all
+run {m}.onnx -o {o}.ir --dump-dir {dumps} --html-report {page}.html --instrument op-count --instrument memory
+run {m}.ir -o - --print-after all
+run {m}.ir --instrument timing={trace=\"t.json\"} --bind {dim}=2
+run {m}.ir -o {o}.txt
+run {m}.ir --passes {x}
+run {m}.ir --config {x}=1
+run {m}.ir --disabled-pass {x}
+run {m}.ir --disabled-rule {x}
+run {m}.ir --required-pass {x}
+run {m}.ir --bind {x}=1
+run {m}.ir --instrument {x}
+run {m}.ir --instrument tap.tap={label=\"\\u001b[31m\\n\\u202e\"}
+run {m}.ir --plugin {x}.so
+run {m}.ir --plugin-dir {x}
+run {m}.ir --verify-outputs
+run {m}.ir --{x}
+run {x}.ir
+run {gone}/{x}.onnx
+run {rules}.rules {m}.ir
+run {m}.ir --plugin {hostile}.so --passes h.transform.Complain -v --html-report {page}.html
+run {m}.ir --plugin {hostile}.so --passes h.transform.Fail --reproducer-dir {reproducer}
+run {m}.ir --plugin {hostile}.so --passes h.transform.Complain --config h.Config={word=\"\\u202e\"} --instrument h.watch
+run {m}.ir --passes bad.transform.Panic -o {o}.ir
+run {key}.toml {m}.ir
+run {value}.toml {m}.ir
+run {syntax}.toml {m}.ir
+run {syntax}.rules {m}.ir
+run {name}.rules {m}.ir
+run {syntax}.ir
+run {name}.ir
+run {data}.ir
+run {bytes}.onnx -o {o}.ir -v
+run {bytes}.onnx -o {o}.ir --html-report page.html --passes h.transform.Complain --plugin {hostile}.so
+run {short}.onnx
+batch {m}.onnx {bytes}.onnx {short}.onnx -o {outs}
+batch {gone} -o {outs}
+batch {m}.onnx -o {outs} --passes h.transform.Fail --plugin {hostile}.so --results {results}.jsonl
+list passes --plugin {hostile}.so
+list passes {x}
+list passes h.transform.Complain --plugin {hostile}.so
+list plugins --plugin {hostile}.so
+list plugins hostile --plugin {hostile}.so
+list ops --plugin {hostile}.so
+list ops {x} --plugin {hostile}.so
+list config h.Config --plugin {hostile}.so
+list instruments h.watch --plugin {hostile}.so
+list instruments {x}
+list pipelines {x}
+list --plugin-dir {x}
+list --plugin {m}.onnx
+inspect {hostile}.so
+inspect {rules}.rules
+inspect {syntax}.rules
+inspect {name}.rules
+inspect {m}.onnx
+inspect {x}
+check {pipeline}.toml
+check {key}.toml
+check {value}.toml
+check {syntax}.toml
+check {rules}.rules
+check {x}
+explain {pipeline}.toml
+explain {rules}.rules
+explain {value}.toml
+explain --passes h.transform.Complain --plugin {hostile}.so
+convert {m}.ir -
+convert {m}.ir - --brief
+convert {m}.onnx {o}.ir
+convert {bytes}.onnx -
+convert {m}.onnx {o}.txt
+convert {syntax}.ir -
+extract {m}.onnx --inputs {in} --outputs {mid} -o {o}.ir
+extract {m}.onnx --outputs {x} -o {o}.ir
+stats {m}.ir => dim in
+stats {m}.onnx => dim in
+stats {bytes}.onnx
+stats {short}.onnx
+stats {x}
+diff {m}.ir {n}.ir
+diff {m}.onnx {n}.onnx --all
+diff {m}.onnx {n}.onnx --text
+diff {m}.onnx {n}.onnx -q
+diff {m}.onnx {bytes}.onnx
+compare {m}.onnx {n}.onnx
+compare {m}.onnx {x}
+compare {m}.onnx {n}.onnx --inputs {x} --dim {dim}=3
+bisect {m}.ir --passes FoldConstant,SimplifyExpr --test ./fails;#{} -o {found}
+bisect {m}.ir --passes FoldConstant,SimplifyExpr --test {x}
+blame {m}.ir {loc} => loc
+blame {m}.ir {mid}
+blame {m}.ir {x}
+reduce {m}.ir --passes FoldConstant --test ./fails;#{} -o {o}.ir
+reduce {m}.ir --passes h.transform.Fail --plugin {hostile}.so -o {o}.ir
+replay {sent} --plugin {hostile}.so
+replay {x}
+schema {x}
+schema output
+completions {x}
+completions bash
+man {x}
+man run
+plugin new {new}
+plugin new new --name {x}
+plugin check {hostile}.so --model {m}.onnx
+plugin check {hostile}.so --only {x}
+plugin check {x}
+plugin install {hostile}.so
+plugin install {m}.onnx
+plugin {x}
+help {x}
+{x}
+";
+
+/// Writes the files that the commands name.
+fn files(library: &Path) -> Bench {
+    let bench = Bench::new();
+    let file = |tag: &str, extension: &str, content: &[u8]| {
+        bench.write(&format!("{}{extension}", hostile_file(tag)), content);
+    };
+    let data = hostile_file("weights");
+    bench.write(&data, [0; 8]);
+    let text = model(&symbol("domain", "op"), &data);
+    file("m", ".ir", text.as_bytes());
+    let changed = model(&symbol("domain", "loc"), &data);
+    file("n", ".ir", changed.as_bytes());
+    file("data", ".ir", model("onnx.Relu", &hostile_file("gone")).as_bytes());
+    let wrong = text.replace("return", &format!("return %{}, ", ir_text(&hostile("x"))));
+    file("name", ".ir", wrong.as_bytes());
+    file("syntax", ".ir", text.replace("return", &format!("return {}", hostile("x"))).as_bytes());
+    for name in ["m", "n"] {
+        let [from, to] = [".ir", ".onnx"].map(|end| hostile_file(name) + end);
+        let ran = bench.run(["convert", &from, &to], "");
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+    }
+    let encoded = std::fs::read(bench.path(&(hostile_file("m") + ".onnx"))).expect("a file");
+    // Names that aren't UTF-8: each name has the four bytes of U+E0041 once.
+    let (tag, wrong) = ("\u{e0041}".as_bytes(), b"\xff\xfe\x9b\x80");
+    let mut bytes = encoded.clone();
+    for at in 0..bytes.len() - 3 {
+        if bytes[at..].starts_with(tag) {
+            bytes[at..at + 4].copy_from_slice(wrong);
+        }
+    }
+    file("bytes", ".onnx", &bytes);
+    file("short", ".onnx", &encoded[..encoded.len() - 100]);
+
+    let name = hostile("x");
+    let rule = format!(
+        "; {ACTIVE}\nrule word {{ onnx.Neg(onnx.Neg(%x)) => {}(%x) {{a = {}}} }}\n",
+        symbol_in_rules(), ir_text(&name),
+    );
+    file("rules", ".rules", rule.replace('\r', "").as_bytes());
+    file("syntax", ".rules", format!("rule a {{ onnx.Neg({name}) => %x }}").as_bytes());
+    file("name", ".rules", format!("rule a {{ onnx.Neg(%x) => {}(%y) }}", ir_text(&name)).as_bytes());
+    let rules = toml_text(&(hostile_file("rules") + ".rules"));
+    let pipeline = format!("passes = [\"SimplifyExpr\", {rules}]\n");
+    file("pipeline", ".toml", pipeline.as_bytes());
+    file("key", ".toml", format!("passes = []\n{} = 1\n", toml_text(&name)).as_bytes());
+    let value = format!("passes = [{name}]\n[context]\nverify = {name}\n", name = toml_text(&name));
+    file("value", ".toml", value.as_bytes());
+    file("syntax", ".toml", format!("passes = [{name}]\n").as_bytes());
+
+    bench.write("fails", format!("#!/bin/sh\necho '{}'\nexit 1\n", name.replace('\'', "")));
+    make_executable(&bench.path("fails"));
+    let plugin = bench.path(&(hostile_file("hostile") + ".so"));
+    std::fs::copy(library, plugin).expect("a copy");
+    let sent = format!(
+        "version = 1\npassdock = {n}\npipeline = {n}\nmodel = {n}\nverify = 'changed'\n[failure]\ncode = {n}\npass = \
+         {n}\nfunction = {n}\nop = {n}\nmessage = {n}\n[[plugins]]\nname = {n}\nversion = {n}\nfile = {n}\n",
+        n = toml_text(&name)
+    );
+    let directory = hostile_file("sent");
+    std::fs::create_dir(bench.path(&directory)).expect("a directory");
+    for (file, content) in [("reproducer.toml", &*sent), ("pipeline.toml", "passes = ['SimplifyExpr']"), ("before.ir", crate::support::RELUS)] {
+        bench.write(&format!("{directory}/{file}"), content);
+    }
+    bench
+}
+
+fn symbol_in_rules() -> String {
+    "onnx.Abs".to_owned()
+}
+
+fn make_executable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("a file");
+}
+
+/// Returns the words of a command line.
+fn words(line: &str) -> Vec<String> {
+    let name = |word: &str| {
+        let (start, rest) = word.split_once('{')?;
+        let (tag, end) = rest.split_once('}')?;
+        let is_tag = !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_lowercase());
+        let name = if TAGS.contains(&tag) && !end.starts_with('.') { hostile(tag) } else { hostile_file(tag) };
+        is_tag.then(|| format!("{start}{name}{end}"))
+    };
+    let all = line.split_whitespace();
+    all.map(|word| {
+        let mut word = word.to_owned();
+        while let Some(replaced) = name(&word) {
+            word = replaced;
+        }
+        word
+    }).collect()
+}
+
+/// Returns the problem of a text: the first line with an active character, or one that a name began.
+fn problem(text: &str) -> Option<String> {
+    let is_active = |c: char| !matches!(c, '\n' | '\t') && (c.is_control() || !c.is_ascii() && ACTIVE.contains(c));
+    let line = text.lines().find(|line| line.contains(is_active) || line.starts_with("forged"))?;
+    Some(line.chars().take(300).collect::<String>())
+}
+
+/// Returns all strings in JSON.
+fn strings<'j>(json: &'j serde_json::Value, found: &mut BTreeSet<&'j str>) {
+    use serde_json::Value;
+    match json {
+        Value::String(text) => _ = found.insert(text),
+        Value::Array(all) => all.iter().for_each(|one| strings(one, found)),
+        Value::Object(fields) => for (key, value) in fields {
+            found.insert(key);
+            strings(value, found);
+        },
+        _ => {}
+    }
+}
+
+/// Checks JSON values, one or several in a row, and that `tags` are among their strings.
+fn check_json(text: &str, tags: &[&str]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let values: Result<Vec<serde_json::Value>, _> = serde_json::Deserializer::from_str(text).into_iter().collect();
+    match values {
+        Ok(values) => {
+            let mut found = BTreeSet::new();
+            values.iter().for_each(|value| strings(value, &mut found));
+            if values.is_empty() {
+                problems.push("no JSON".to_owned());
+            }
+            for tag in tags.iter().filter(|tag| !found.contains(&*hostile(tag))) {
+                problems.push(format!("no exact `{tag}`"));
+            }
+        }
+        Err(error) => problems.push(format!("no JSON: {error}")),
+    }
+    problems
+}
+
+/// Runs a command line in a new directory. Returns the problems of its output and of the files that it wrote.
+fn run(files: &Bench, words: &[String], tags: &[&str]) -> Vec<String> {
+    let bench = Bench::new();
+    for (path, _) in files.contents() {
+        let to = bench.path("").join(path.strip_prefix(files.path("")).expect("a file below"));
+        match path.is_dir() {
+            true => std::fs::create_dir(to),
+            false => std::fs::copy(path, to).map(drop),
+        }
+        .expect("a copy");
+    }
+    let before: HashMap<PathBuf, Vec<u8>> = bench.contents().into_iter().collect();
+    let ran: Ran = bench.run(words.iter().map(|word| &**word), "");
+    let mut problems = Vec::new();
+    if ran.status < 0 || ran.status > 3 {
+        problems.push(format!("status {}: {}", ran.status, ran.stderr));
+    }
+    problems.extend(problem(&ran.stdout).map(|line| format!("stdout: {line}")));
+    problems.extend(problem(&ran.stderr).map(|line| format!("stderr: {line}")));
+    if words.last().is_some_and(|word| word == "--json") {
+        problems.extend(check_json(&ran.stdout, tags));
+    }
+    for (path, content) in bench.contents() {
+        if before.get(&path) == Some(&content) {
+            continue;
+        }
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let is_asked = words.iter().any(|word| word.contains(ACTIVE) && name.contains(ACTIVE));
+        if !is_asked {
+            problems.extend(problem(&name).map(|name| format!("file name {name}")));
+        }
+        let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+        if ["onnx", "so", "data", "bin"].contains(&&*extension) {
+            continue;
+        }
+        let text = String::from_utf8(content).unwrap_or_else(|_| panic!("{name:?} isn't text"));
+        // The script of the page is the project's own.
+        let text = text.split_inclusive("</script>").next().unwrap_or_default();
+        problems.extend(problem(text).map(|line| format!("{name:?}: {line}")));
+        match &*extension {
+            "json" | "jsonl" => problems.extend(check_json(text, &[])),
+            "html" => {
+                let (_, data) = text.split_once("<script id=\"data\" type=\"application/json\">").expect("data");
+                let data = data.strip_suffix("</script>").expect("data");
+                let data = serde_json::from_str(data).expect("JSON");
+                let mut found = BTreeSet::new();
+                strings(&data, &mut found);
+                assert!(found.iter().any(|text| text.contains("forged")));
+                // Line ends have no effect in HTML.
+                let texts = found.iter().map(|text| text.replace('\n', " "));
+                problems.extend(texts.filter_map(|text| problem(&text)).map(|line| format!("page: {line}")));
+            }
+            _ => {}
+        }
+    }
+    problems
+}
+
+#[test]
+fn no_command_writes_active_characters() {
+    let bench = Bench::new();
+    let Some(library) = compile_c_plugin(&bench, "tests/bad-plugins/hostile.c", &[]) else {
+        return;
+    };
+    let files = files(&library);
+    let mut cases = Vec::new();
+    for line in COMMANDS.trim().lines() {
+        let (line, tags) = line.split_once(" => ").unwrap_or((line, ""));
+        let mut words = words(line);
+        let mut help = bench.command(passdock());
+        let help = bench.finish(help.args(words.iter().take_while(|word| word.is_ascii())).arg("--help"), "");
+        cases.push((line, words.clone(), Vec::new()));
+        if help.stdout.contains("--json") {
+            words.push("--json".to_owned());
+            cases.push((line, words, tags.split_whitespace().collect::<Vec<_>>()));
+        }
+    }
+    let failed: Vec<String> = thread::scope(|scope| {
+        let half = cases.len().div_ceil(2);
+        let threads: Vec<_> = cases.chunks(half).map(|cases| {
+            let files = &files;
+            scope.spawn(move || cases.iter().flat_map(|(line, words, tags)| {
+                let json = if words.last().is_some_and(|w| w == "--json") { " --json" } else { "" };
+                run(files, words, tags).into_iter().map(move |problem| format!("{line}{json}\n    {problem}"))
+            }).collect::<Vec<_>>())
+        }).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("the cases")).collect()
+    });
+    assert!(failed.is_empty(), "{} problems\n{}", failed.len(), failed.join("\n"));
+}
