@@ -14,6 +14,7 @@ pub(crate) use passdock::diagnostic::table::{TextTable, bytes};
 use passdock::files::StandardOutput;
 use passdock::model_file::{Output, StagedModel, WriteOptions};
 use passdock::pipeline::JSON_VERSION;
+pub(crate) use passdock::terminal::line;
 use passdock::waiting::waiting;
 use passdock::{Diagnostic, ErrorKind, Module, PassError, Severity, terminal};
 use passdock_tools::diff;
@@ -322,11 +323,6 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
 /// Escapes a string to show it on one line.
 pub(crate) fn safe(text: &str) -> String {
     terminal::safe_line(text).into_owned()
-}
-
-/// Returns a string as one line.
-pub(crate) fn line(text: &str) -> String {
-    safe(text) + "\n"
 }
 
 /// Returns a name, quoted if it is empty or has spaces or hidden characters.

@@ -56,3 +56,24 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{parse, print};
+
+    #[test]
+    fn hidden_characters_are_escaped_and_exact() {
+        let hidden: String = ('\0'..=char::MAX).filter(|&c| is_hidden(c)).collect();
+        assert!(!hidden.contains(
+            |c: char| c.is_alphanumeric() && !"\u{115f}\u{1160}\u{3164}\u{ffa0}".contains(c)
+        ));
+        let mut quoted = String::new();
+        write_quoted(&mut quoted, &hidden);
+        assert!(quoted.is_ascii());
+        let text = format!("module {{\n  metadata {quoted} = {quoted}\n}}\n");
+        let module = parse(&text).unwrap();
+        assert_eq!(module.metadata(), [(hidden.clone(), hidden)]);
+        assert_eq!(print(&module), text);
+    }
+}

@@ -181,7 +181,8 @@ fn render(found: &Bisection, files: Option<&BisectFiles>) -> String {
         facts.add("before it", files.good.clone());
         if let Some(bad) = &files.bad {
             facts.add("after it", bad.clone());
-            let [good, bad] = [&files.good, bad].map(|path| reproducer::shell_path(Path::new(path)));
+            let [good, bad] =
+                [&files.good, bad].map(|path| reproducer::shell_path(Path::new(path)));
             facts.add("compare", format!("passdock diff {good} {bad}"));
         }
         facts.add("run it again", files.replay_command.clone());

@@ -31,8 +31,15 @@ fn escape_arguments(error: &mut clap::Error) {
         ContextValue::String(text) => Some((kind, ContextValue::String(show::safe(text)))),
         ContextValue::StyledStrs(tips) => {
             let plain = |tip: &StyledStr| StyledStr::from(show::safe(&tip.to_string()));
-            let is_hostile = tips.iter().any(|tip| plain(tip).to_string() != tip.to_string());
-            is_hostile.then(|| (kind, ContextValue::StyledStrs(tips.iter().map(plain).collect())))
+            let is_hostile = tips
+                .iter()
+                .any(|tip| plain(tip).to_string() != tip.to_string());
+            is_hostile.then(|| {
+                (
+                    kind,
+                    ContextValue::StyledStrs(tips.iter().map(plain).collect()),
+                )
+            })
         }
         _ => None,
     });

@@ -19,6 +19,7 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod flips;
 mod help;
+#[cfg(unix)]
 mod hostile;
 mod json;
 mod numerics;

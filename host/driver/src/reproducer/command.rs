@@ -90,7 +90,9 @@ fn octal(bytes: &[u8]) -> String {
     let mut out = String::new();
     let escape = |out: &mut String, bytes: &[u8]| {
         // Writing to a `String` can't fail.
-        bytes.iter().for_each(|byte| _ = write!(out, "\\{byte:03o}"));
+        bytes
+            .iter()
+            .for_each(|byte| _ = write!(out, "\\{byte:03o}"));
     };
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -122,7 +124,10 @@ mod tests {
             (b"it's", "'it'\\''s'"),
             (b"--plugin=x.so", "./--plugin=x.so"),
             (b"a\x1b[31m\n'\\", "$'a\\033[31m\\012\\'\\\\'"),
-            ("\u{202e}\u{3164}".as_bytes(), "$'\\342\\200\\256\\343\\205\\244'"),
+            (
+                "\u{202e}\u{3164}".as_bytes(),
+                "$'\\342\\200\\256\\343\\205\\244'",
+            ),
             (b"\xff", "$'\\377'"),
         ] {
             let shown = shell_path(Path::new(OsStr::from_bytes(path)));

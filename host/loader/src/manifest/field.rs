@@ -129,7 +129,11 @@ fn write_table(out: &mut String, path: &str, table: &Table) {
     }
     for (key, value) in nested {
         let key = toml_key(key);
-        let path = if path.is_empty() { key } else { format!("{path}.{key}") };
+        let path = if path.is_empty() {
+            key
+        } else {
+            format!("{path}.{key}")
+        };
         let (header, tables) = match value {
             Value::Array(items) => (format!("[[{path}]]"), items.as_slice()),
             table => (format!("[{path}]"), std::slice::from_ref(table)),
