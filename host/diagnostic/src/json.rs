@@ -26,8 +26,9 @@ pub fn pretty(value: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string_pretty(value).map(escaped)
 }
 
-/// Escapes hidden characters, such as `\u009b`. Only strings contain any, except for the line ends between values.
-fn escaped(json: String) -> String {
+/// Escapes hidden characters in JSON, such as `\u009b`. Only strings contain any, except for the line ends between
+/// values.
+pub fn escaped(json: String) -> String {
     let is_active = |c: char| is_hidden(c) && c != '\n';
     if !json.contains(is_active) {
         return json;
