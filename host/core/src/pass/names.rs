@@ -11,15 +11,15 @@ pub(crate) fn check_info(info: &PassInfo) -> Result<(), PassError> {
     info.required.iter().try_for_each(|name| check_name(name))
 }
 
-/// Rejects an empty name, and one with whitespace at either end or with control characters or
-/// invisible ones.
+/// Rejects an empty name, and one with whitespace at either end or with control or invisible
+/// characters.
 pub(crate) fn check_name(name: &str) -> Result<(), PassError> {
     let problem = if name.is_empty() {
         "it is empty"
     } else if name.trim() != name {
         "it starts or ends with whitespace"
     } else if name.contains(is_hidden) {
-        "it contains a control character or an invisible one"
+        "it contains a control or invisible character"
     } else {
         return Ok(());
     };

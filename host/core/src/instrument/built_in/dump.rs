@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use passdock_diagnostic::terminal::is_hidden;
 use passdock_diagnostic::{Diagnostic, Severity};
 use passdock_ir::{Module, text};
 
@@ -138,7 +137,7 @@ impl PassInstrument for DumpIr {
     }
 
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
-        let is_special = |c| "<>:\"/\\|?*".contains(c) || is_hidden(c);
+        let is_special = |c| "<>:\"/\\|?*".contains(c);
         let name = call.info.name.replace(is_special, "_");
         let path = self.dir.join(format!("{:03}_{name}.ir", self.next()));
         let written = self.write(&path, call.module);
