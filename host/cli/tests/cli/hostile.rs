@@ -1,7 +1,7 @@
 //! Untrusted text: names and strings that control a terminal, hide text or are markup, in every file that the command
 //! reads, through every subcommand.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -277,20 +277,22 @@ fn check_json(text: &str, tags: &[&str]) -> Vec<String> {
     problems
 }
 
-/// Runs a command line in a new directory. Returns the problems of its output and of the files that it wrote.
+/// Runs a command line in a directory with the files. Returns the problems of its output and of the files that it wrote.
 fn run(files: &Bench, words: &[String], tags: &[&str]) -> Vec<String> {
-    let bench = Bench::new();
-    for (path, _) in files.contents() {
+    let (bench, inputs) = (Bench::new(), files.contents());
+    let below = |path: &Path, root: &Bench| path.strip_prefix(root.path("")).map(PathBuf::from);
+    let mut known = HashSet::new();
+    for (path, _) in &inputs {
         let to = bench
             .path("")
-            .join(path.strip_prefix(files.path("")).expect("a file below"));
+            .join(below(path, files).expect("a file below"));
         match path.is_dir() {
-            true => std::fs::create_dir(to),
-            false => std::fs::copy(path, to).map(drop),
+            true => std::fs::create_dir(&to),
+            false => std::fs::hard_link(path, &to),
         }
-        .expect("a copy");
+        .expect("a link");
+        known.insert(to);
     }
-    let before: HashMap<PathBuf, Vec<u8>> = bench.contents().into_iter().collect();
     let ran: Ran = bench.run(words.iter().map(|word| &**word), "");
     let mut problems = Vec::new();
     if ran.status < 0 || ran.status > 3 {
@@ -301,59 +303,44 @@ fn run(files: &Bench, words: &[String], tags: &[&str]) -> Vec<String> {
     if words.last().is_some_and(|word| word == "--json") {
         problems.extend(check_json(&ran.stdout, tags));
     }
-    for (path, content) in bench.contents() {
-        if before.get(&path) == Some(&content) {
-            continue;
-        }
-        let name = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
-        let is_asked = words
-            .iter()
-            .any(|word| word.contains(ACTIVE) && name.contains(ACTIVE));
-        if !is_asked {
+    let written = bench.contents().into_iter();
+    for (path, content) in written.filter(|(path, _)| !known.contains(path)) {
+        let name = path.file_name().expect("a name").to_string_lossy();
+        // The user chose the names of some files.
+        if !words.iter().any(|word| word.contains(ACTIVE)) || !name.contains(ACTIVE) {
             problems.extend(problem(&name).map(|name| format!("file name {name}")));
         }
-        let extension = path
-            .extension()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        if ["onnx", "so", "data", "bin"].contains(&&*extension) {
-            continue;
-        }
-        let text = String::from_utf8(content).unwrap_or_else(|_| panic!("{name:?} isn't text"));
-        // The script of the page is the project's own.
-        let text = match extension == "html" {
-            true => text.split_inclusive("</script>").next().expect("data"),
-            false => &text,
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        let text = String::from_utf8_lossy(&content);
+        let found = match &*extension {
+            "onnx" | "so" | "bin" => Vec::new(),
+            "html" => check_page(&text),
+            "json" | "jsonl" => problem(&text)
+                .into_iter()
+                .chain(check_json(&text, &[]))
+                .collect(),
+            _ => problem(&text).into_iter().collect(),
         };
-        problems.extend(problem(text).map(|line| format!("{name:?}: {line}")));
-        match &*extension {
-            "json" | "jsonl" => problems.extend(check_json(text, &[])),
-            "html" => {
-                let (_, data) = text
-                    .split_once("<script id=\"data\" type=\"application/json\">")
-                    .expect("data");
-                let data = data.strip_suffix("</script>").expect("data");
-                let data = serde_json::from_str(data).expect("JSON");
-                let mut found = BTreeSet::new();
-                strings(&data, &mut found);
-                assert!(found.iter().any(|text| text.contains("forged")));
-                // Line ends have no effect in HTML.
-                let texts = found.iter().map(|text| text.replace('\n', " "));
-                problems.extend(
-                    texts
-                        .filter_map(|text| problem(&text))
-                        .map(|line| format!("page: {line}")),
-                );
-            }
-            _ => {}
-        }
+        problems.extend(found.iter().map(|problem| format!("{name:?}: {problem}")));
     }
     problems
+}
+
+/// Checks the data of an HTML report, as text and as the strings that the page shows. The rest is the project's own.
+fn check_page(text: &str) -> Vec<String> {
+    let start = "<script id=\"data\" type=\"application/json\">";
+    let (_, data) = text.split_once(start).expect("data");
+    let (data, _) = data.split_once("</script>").expect("data");
+    let json = serde_json::from_str(data).expect("JSON");
+    let mut found = BTreeSet::new();
+    strings(&json, &mut found);
+    assert!(found.iter().any(|text| text.contains("forged")));
+    // Line ends have no effect in HTML.
+    let shown = found.iter().map(|text| text.replace('\n', " "));
+    problem(data)
+        .into_iter()
+        .chain(shown.filter_map(|text| problem(&text)))
+        .collect()
 }
 
 /// IR text has the exact names: a model that is converted to it and back has the same bytes.
