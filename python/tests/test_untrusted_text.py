@@ -41,6 +41,7 @@ def test_ir_objects_are_escaped() -> None:
     module = passdock.Module.from_text(MODEL)
     op = module["main"].ops[0]
     value = op.operand(0)
+    assert value is not None
     assert (value.name, op.loc) == (HOSTILE, HOSTILE)
     for item in (module, module["main"], *module["main"].ops, value, value.type):
         check(repr(item))

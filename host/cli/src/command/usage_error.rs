@@ -30,6 +30,7 @@ fn escape_arguments(error: &mut clap::Error) {
     let escaped = error.context().filter_map(|(kind, value)| match value {
         ContextValue::String(text) => Some((kind, ContextValue::String(show::safe(text)))),
         ContextValue::StyledStrs(tips) => {
+            // Its style is lost, too: it consists of control characters.
             let plain = |tip: &StyledStr| StyledStr::from(show::safe(&tip.to_string()));
             let is_hostile = tips
                 .iter()

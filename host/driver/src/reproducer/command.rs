@@ -68,10 +68,7 @@ pub fn shell_path(path: &Path) -> String {
 
 /// Quotes a text as a single word for a shell.
 pub fn shell_quoted(text: impl AsRef<OsStr>) -> String {
-    shell_bytes(text.as_ref().as_encoded_bytes())
-}
-
-fn shell_bytes(bytes: &[u8]) -> String {
+    let bytes = text.as_ref().as_encoded_bytes();
     let text = String::from_utf8_lossy(bytes);
     let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%,".contains(c);
     let plain = |c: char| plain(c) || (cfg!(windows) && c == '\\');

@@ -86,7 +86,11 @@ pub fn toml_text(value: &Value) -> String {
         Value::String(text) => {
             let escaped = text.chars().map(|c| match c {
                 '"' | '\\' => format!("\\{c}"),
-                c if is_hidden(c) => format!("\\U{:08x}", u32::from(c)),
+                '\n' => "\\n".to_owned(),
+                c if is_hidden(c) => match u32::from(c) {
+                    code @ ..=0xffff => format!("\\u{code:04x}"),
+                    code => format!("\\U{code:08x}"),
+                },
                 c => c.to_string(),
             });
             format!("\"{}\"", escaped.collect::<String>())
