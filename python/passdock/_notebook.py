@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import urllib.parse
 
+from . import _passdock
 from .pipeline import Report
 
 
@@ -16,7 +17,7 @@ def page_of(report: Report) -> str:
         for name, seconds, before, after in report._rows()
     )
     kinds = "".join(
-        f"<tr><td style='text-align:left'>{html.escape(kind['op'])}</td><td>{kind['before']}</td>"
+        f"<tr><td style='text-align:left'>{html.escape(_passdock.one_line(kind['op']))}</td><td>{kind['before']}</td>"
         f"<td>{kind['after']}</td></tr>"
         for kind in report._fields["model"]["kinds"]
         if kind["before"] != kind["after"]

@@ -70,17 +70,21 @@ __all__ = [
     "declaration",
     "default_dirs",
     "diagnostic_text",
+    "escaped",
+    "escaped_json",
     "explain",
     "list_passes",
     "load_dir",
     "load_dirs",
     "load_plugin",
+    "one_line",
     "override_renderer",
     "own_name",
     "register_config",
     "rendered",
     "run",
     "set_importer",
+    "toml_text",
     "version",
 ]
 
@@ -1029,6 +1033,12 @@ def declaration(name: str) -> dict[str, Any]:
 def diagnostic_text(diagnostic: Diagnostic) -> str:
     """Renders a diagnostic of a program, as the command prints it."""
 
+def escaped(text: str) -> str:
+    """Escapes a text for terminals, except for line ends."""
+
+def escaped_json(json: str) -> str:
+    """Escapes hidden characters in JSON."""
+
 def explain(fields: dict[str, Any]) -> dict[str, Any]:
     """Returns the passes that a request would run, in order, with reasons: the data of ``passdock explain --json``."""
 
@@ -1072,6 +1082,9 @@ def register_config(key: str, default: Any, doc: str = "") -> None:
         default: A dict of field names to defaults, or the default of a key with a single value.
     """
 
+def one_line(text: str) -> str:
+    """Returns a text as one line for terminals."""
+
 def rendered(json: str) -> list[str]:
     """Renders the diagnostics of a report."""
 
@@ -1087,6 +1100,9 @@ def set_importer(find: Callable[[str, bool], PassHandle]) -> None:
     """Sets the function that imports the passes of `python` entries. It receives `package.module:name` and whether the
     pipeline is trusted, and returns a `PassHandle`.
     """
+
+def toml_text(text: str) -> str:
+    """Returns a string as TOML."""
 
 def version() -> str:
     """Returns the version of the host."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from . import _passdock
+
 __all__ = ["log", "progress"]
 
 
@@ -36,7 +38,7 @@ def progress(
     bar = tqdm(total=count, unit=f" {unit}", desc="passdock")
 
     def update(item: Any) -> None:
-        bar.set_postfix_str(describe(item))
+        bar.set_postfix_str(_passdock.one_line(describe(item)))
         bar.update()
 
     return update, bar.close

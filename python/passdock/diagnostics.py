@@ -117,7 +117,7 @@ class Diagnostic:
         return self._text or _passdock.diagnostic_text(self)
 
     def __repr__(self) -> str:
-        return f"<passdock.Diagnostic {self.level.name.lower()}: {self.message}>"
+        return f"<passdock.Diagnostic {self.level.name.lower()}: {_passdock.one_line(self.message)}>"
 
 
 _EMITTED = "One or more error diagnostics were emitted, please check diagnostic render for output."

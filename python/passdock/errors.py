@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import _passdock
+
 if TYPE_CHECKING:
     from ._passdock import Op
 
@@ -69,6 +71,7 @@ class PassError(RuntimeError):
         notes: list[str] | None = None,
         rendered: str | None = None,
     ) -> None:
+        message = _passdock.escaped(message)
         super().__init__(message)
         self.code = code
         self.exit_status = exit_status

@@ -211,15 +211,12 @@ def _items(array: Any) -> Any:
 def _toml(value: Any, what: str = "a pipeline") -> str:
     """Converts a dict to TOML: pipelines are tables, lists of tables, and plain values."""
 
-    import json
-
     def quoted(text: str) -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
             raise ValueError(f"invalid Unicode in {text!r}") from None
-        # JSON doesn't escape DEL, but TOML has to.
-        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return _passdock.toml_text(text)
 
     def plain(value: Any) -> str:
         value = _scalar(value)
@@ -277,7 +274,7 @@ class Pipeline:
         return str(self._record["text"])
 
     def __repr__(self) -> str:
-        return f"<passdock.Pipeline {self._record['path']}>"
+        return f"<passdock.Pipeline {_passdock.one_line(str(self._record['path']))}>"
 
 
 class _PipelinePass(Sequential):

@@ -13,6 +13,7 @@ mod ir;
 mod pass;
 mod pipeline;
 mod registry;
+mod text;
 
 use pyo3::prelude::*;
 
@@ -51,6 +52,8 @@ mod _passdock {
         config_schema, declaration, default_dirs, list_passes, load_dir, load_dirs, load_plugin,
         own_name, register_config, set_importer, version,
     };
+    #[pymodule_export]
+    use super::text::{escaped, escaped_json, one_line, toml_text};
 
     use pyo3::prelude::*;
     use pyo3::types::PyDict;

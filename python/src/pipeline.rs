@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use passdock::diagnostic::json;
 use passdock::pipeline::{self, Report, Request, RequestedInstrument, Watch};
 use passdock::{
     Frame, InstrumentRef, InstrumentResult, PassCall, PassContext, PassError, PassInfo,
-    PassInstrument, Provider, Registry, Severity,
+    PassInstrument, Provider, Registry, Severity, terminal,
 };
 use passdock_tools::page::RunPage;
 use pyo3::exceptions::{PyRecursionError, PyValueError};
@@ -158,7 +159,7 @@ fn json_report(report: &Report, page: Option<PathBuf>) -> Result<(String, Vec<Re
         page: page.map(|page| page.display().to_string()),
         json_version: pipeline::JSON_VERSION,
     };
-    let mut json = serde_json::to_string(&all)?;
+    let mut json = json::line(&all)?;
     // Paths may contain such terms, too.
     let texts = || serde_json::to_string(&(&report.diagnostics, &report.passes));
     if is_of_command(&json) && is_of_command(&texts()?) {
@@ -166,14 +167,17 @@ fn json_report(report: &Report, page: Option<PathBuf>) -> Result<(String, Vec<Re
         for part in ["diagnostics", "passes"] {
             value.get_mut(part).into_iter().for_each(in_python_terms);
         }
-        json = value.to_string();
+        json = json::line(&value)?;
     }
     let remarks = report.diagnostics.iter();
     let remarks = remarks.filter(|remark| !remark.severity.is_failure());
     let remarks = remarks.map(|remark| {
         let pass = remark.pass.as_ref().map(|pass| format!("{pass}: "));
         let text = pass.unwrap_or_default() + &remark.message;
-        (remark.severity == Severity::Warning, in_python(&text))
+        (
+            remark.severity == Severity::Warning,
+            in_python(&terminal::safe(&text)),
+        )
     });
     Ok((json, remarks.collect()))
 }

@@ -166,8 +166,9 @@ pub(crate) fn provider(plugin: &Plugin) -> String {
 
 /// Renders a title with indented lines below it.
 fn under(title: &str, lines: impl IntoIterator<Item = String>) -> String {
-    let lines = lines.into_iter().map(|line| format!("  {line}\n"));
-    format!("{title}\n{}", lines.collect::<String>())
+    let lines = lines.into_iter();
+    let lines = lines.map(|line| show::line(&format!("  {line}")));
+    show::line(title) + &lines.collect::<String>()
 }
 
 /// Renders options or fields with their types, defaults and descriptions.

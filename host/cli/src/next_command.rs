@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 use clap::parser::ValueSource;
 use passdock::Diagnostic;
-use passdock::reproducer::shell_quoted;
+use passdock::reproducer::{shell_path, shell_quoted};
 
 use crate::args::{Cli, RunArgs};
 
@@ -12,9 +12,7 @@ const DIFFERENT: [&str; 2] = ["output", "json"];
 
 /// Returns the `bisect` command that finds the pass which changed the outputs of a run.
 pub(crate) fn bisect(args: &RunArgs) -> String {
-    let inputs = args.inputs.iter();
-    let inputs = inputs.map(|input| shell_quoted(&input.to_string_lossy()));
-    let mut arguments: Vec<String> = inputs.collect();
+    let mut arguments: Vec<String> = args.inputs.iter().map(|path| shell_path(path)).collect();
     let mut before = String::new();
     if let (Some(model), false) = (arguments.last_mut(), args.bind.is_empty()) {
         // `bisect` has no `--bind`.
@@ -52,7 +50,7 @@ fn common_options() -> Option<Vec<String>> {
             continue;
         }
         let values = run.get_raw(id).into_iter().flatten();
-        let values = values.map(|value| shell_quoted(&value.to_string_lossy()));
+        let values = values.map(shell_quoted);
         arguments.extend(values.map(|value| format!("{flag} {value}")));
     }
     Some(arguments)

@@ -3,17 +3,18 @@
 //! All output of the command goes through this module, which escapes it for terminals. Names and strings from files and
 //! plugins are untrusted.
 
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Context;
+use passdock::diagnostic::json;
 use passdock::diagnostic::table::wrap;
 pub(crate) use passdock::diagnostic::table::{TextTable, bytes};
 use passdock::files::StandardOutput;
 use passdock::model_file::{Output, StagedModel, WriteOptions};
 use passdock::pipeline::JSON_VERSION;
+pub(crate) use passdock::terminal::line;
 use passdock::waiting::waiting;
 use passdock::{Diagnostic, ErrorKind, Module, PassError, Severity, terminal};
 use passdock_tools::diff;
@@ -54,12 +55,12 @@ pub(crate) fn print_json(value: &impl Serialize) {
 
 /// Returns a versioned JSON object on one line.
 pub(crate) fn json_line(value: &impl Serialize) -> String {
-    or_report_error(serde_json::to_string(&versioned(value)))
+    or_report_error(json::line(&versioned(value)))
 }
 
 /// Returns a versioned JSON object, pretty-printed.
 pub(crate) fn json(value: &impl Serialize) -> String {
-    or_report_error(serde_json::to_string_pretty(&versioned(value)))
+    or_report_error(json::pretty(&versioned(value)))
 }
 
 /// A value with the version of its JSON format.
@@ -77,10 +78,10 @@ fn versioned<T>(value: &T) -> Versioned<'_, T> {
     }
 }
 
-/// Returns JSON escaped for terminals, with a newline.
+/// Returns JSON with a newline.
 fn or_report_error(json: serde_json::Result<String>) -> String {
     match json {
-        Ok(text) => json_safe(&text) + "\n",
+        Ok(text) => text + "\n",
         Err(error) => {
             print_error(&format!("error: could not serialize the JSON: {error}\n"));
             String::new()
@@ -232,24 +233,6 @@ pub(crate) fn finish(status: u8, minimum: u8) -> u8 {
 /// Writes text to standard error without escaping it. Errors are ignored: they can't be reported.
 pub(crate) fn write_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
-}
-
-/// Escapes hidden characters in JSON, such as `\u009b`. They only occur in strings.
-fn json_safe(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '\n' => out.push(c),
-            c if terminal::is_hidden(c) => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    // Writing to a `String` can't fail.
-                    _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// The value of `--color`.

@@ -40,8 +40,8 @@ pub use pass::{
     disable_children,
 };
 pub use passdock_diagnostic::{
-    BlamedDefinition, Diagnostic, InvalidShape, Label, Severity, Snippet, suggest, table, terminal,
-    text_diff,
+    BlamedDefinition, Diagnostic, InvalidShape, Label, Severity, Snippet, json, suggest, table,
+    terminal, text_diff,
 };
 pub use passdock_loader::manifest::InstrumentDeclaration;
 pub use passdock_loader::{

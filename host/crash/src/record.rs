@@ -7,6 +7,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+#[cfg(unix)]
+use passdock_ir::text::is_hidden;
+
 use crate::call::{CallKind, Callee};
 use crate::termination::{Culprit, Termination, TerminationCause};
 
@@ -140,6 +143,11 @@ impl Record {
         thread.stack().into_iter().next()
     }
 
+    /// Returns the paths of all loaded plugins.
+    pub fn loaded(&self) -> Vec<String> {
+        self.loaded.read().lines().map(str::to_owned).collect()
+    }
+
     /// Returns the termination of the process that wrote this record, given the cause that the system reports.
     pub fn termination(&self, cause: TerminationCause) -> Termination {
         let mut termination = Termination::new(cause);
@@ -179,7 +187,7 @@ impl Record {
         let rule = self.rule.read();
         termination.rewrites =
             (!rule.is_empty()).then(|| (self.rewrites.load(Ordering::Relaxed), rule));
-        termination.loaded = self.loaded.read().lines().map(str::to_owned).collect();
+        termination.loaded = self.loaded();
         termination
     }
 
@@ -316,15 +324,13 @@ impl<const WORDS: usize> Text<WORDS> {
     }
 }
 
-/// Formats the string for a terminal without allocating. Control characters are replaced by question marks.
+/// Formats the string for a terminal without allocating. Hidden characters are replaced by question marks.
 #[cfg(unix)]
 impl<const WORDS: usize> fmt::Display for Text<WORDS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (words, len) = self.bytes();
         for c in whole(&words.as_flattened()[..len]).chars() {
-            let controls = c.is_control()
-                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
-            f.write_char(if controls { '?' } else { c })?;
+            f.write_char(if is_hidden(c) { '?' } else { c })?;
         }
         Ok(())
     }

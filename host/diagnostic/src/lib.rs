@@ -3,13 +3,14 @@
 //! A [`Diagnostic`] contains the source lines that it refers to. It can be rendered, or sent to another process,
 //! without the file or the module. `render` formats diagnostics for terminals. [`excerpt`] returns the text of an op,
 //! [`suggest`] "did you mean" hints. [`table`] formats columns of text, [`text_diff`] unified diffs of modules.
-//! [`InvalidShape`] parses errors of serde, [`ProcessMemory`] measures this process, and [`terminal`] escapes control
-//! characters.
+//! [`InvalidShape`] parses errors of serde, and [`ProcessMemory`] measures this process. [`terminal`] escapes untrusted
+//! text for terminals, [`json`] for JSON.
 
 mod buffer;
 mod diagnostic;
 pub mod excerpt;
 mod invalid;
+pub mod json;
 mod memory;
 mod render;
 pub mod suggest;

@@ -26,6 +26,13 @@ pub fn safe_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
 }
 
+/// Returns a text as one escaped line, with its line end.
+pub fn line(text: &str) -> String {
+    let mut line = safe_line(text).into_owned();
+    line.push('\n');
+    line
+}
+
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(&is_escaped) {
         return Cow::Borrowed(text);

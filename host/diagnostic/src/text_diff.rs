@@ -40,7 +40,7 @@ pub fn unified(a: &Module, b: &Module) -> String {
 /// Returns a unified diff of a function's text, which is empty if nothing differs.
 fn unified_function(name: &str, old: Option<&Function>, new: Option<&Function>) -> String {
     let [old, new] = text::print_brief_pair(old, new);
-    difference(&format!("@{name}"), &old, &new)
+    difference(&format!("@{}", terminal::safe_line(name)), &old, &new)
 }
 
 /// Colors a diff for terminals. Control characters are escaped.

@@ -44,10 +44,36 @@ pub(crate) fn write_quoted(out: &mut String, text: impl AsRef<[u8]>) {
     out.push('"');
 }
 
-/// Whether a character controls a terminal, or is invisible and changes how others look: control characters, bidi
-/// marks, joiners, line separators, tags.
+/// Whether a character controls a terminal, or is invisible and may change how others look: Unicode's control and
+/// format characters (`Cc`, `Cf`), line and paragraph separators (`Zl`, `Zp`), and what fonts don't show
+/// (`Default_Ignorable_Code_Point`), such as variation selectors.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
+            | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{parse, print};
+
+    #[test]
+    fn hidden_characters_are_escaped_and_exact() {
+        let hidden: String = ('\0'..=char::MAX).filter(|&c| is_hidden(c)).collect();
+        assert!(!hidden.contains(
+            |c: char| c.is_alphanumeric() && !"\u{115f}\u{1160}\u{3164}\u{ffa0}".contains(c)
+        ));
+        let mut quoted = String::new();
+        write_quoted(&mut quoted, &hidden);
+        assert!(quoted.is_ascii());
+        let text = format!("module {{\n  metadata {quoted} = {quoted}\n}}\n");
+        let module = parse(&text).unwrap();
+        assert_eq!(module.metadata(), [(hidden.clone(), hidden)]);
+        assert_eq!(print(&module), text);
+    }
 }

@@ -104,13 +104,28 @@ fn passes_list_their_changes() {
 
 #[test]
 fn page_escapes_strings_and_loads_no_resources() {
-    let before = BEFORE.replace("/b/Neg", "</script><script>alert(1)</script><!--");
+    let hostile = "</script><script>alert(1)</script><!--\\u{1b}\\u{202e}\\u{7f}\\r";
+    let before = BEFORE.replace("/b/Neg", hostile);
     let recorded = recorded(&before, [becomes("abs", AFTER)]);
     let (report, facts) = (Report::default(), RunFacts::default());
     let page = render(&Document::new(&report, Some(&recorded), &facts)).expect("JSON");
     assert_eq!(page.matches("<script").count(), 2, "the data, the code");
     assert!(page.contains("default-src 'none'"));
-    assert!(page.contains("u003c/script>\\u003cscript>alert(1)"));
+    let shown =
+        r"\u003c/script>\u003cscript>alert(1)\u003c/script>\u003c!--\\u{1b}\\u{202e}\\u{7f}\\r";
+    assert!(page.contains(shown), "{page}");
+    for function in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+    ] {
+        assert!(
+            !page.contains(function),
+            "the page's script uses {function}"
+        );
+    }
     let links = page.match_indices("http").filter(|(at, _)| {
         // The namespace of SVG isn't loaded.
         !page[*at..].starts_with("http://www.w3.org/2000/svg") && page[*at..].contains("://")

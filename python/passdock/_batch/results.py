@@ -103,12 +103,12 @@ class ModelResult(Mapping[str, Any]):
         """Returns the result as a line of JSON."""
         import json
 
-        return shown(json.dumps(self._fields, separators=(",", ":"), ensure_ascii=False))
+        return _passdock.escaped_json(shown(json.dumps(self._fields, separators=(",", ":"), ensure_ascii=False)))
 
     def __str__(self) -> str:
-        model, seconds = self._fields["model"], self._fields["seconds"]
+        model, seconds = one_line(self._fields["model"]), self._fields["seconds"]
         if not self._fields["ok"]:
-            return f"FAILED  {model}, {seconds:.2f} s: {self.error}"
+            return f"FAILED  {model}, {seconds:.2f} s: {one_line(self.error or '')}"
         before = " (before)" if self._fields["up_to_date"] else ""
         return (
             f"ok      {model}: {self._fields['ops_before']} → {self._fields['ops_after']} ops, {seconds:.2f} s{before}"
@@ -121,6 +121,11 @@ class ModelResult(Mapping[str, Any]):
 def shown(text: str) -> str:
     """Replaces bytes of paths that aren't UTF-8 with U+FFFD, as the command does."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def one_line(text: str) -> str:
+    """Returns a text as one line for terminals."""
+    return _passdock.one_line(shown(text))
 
 
 def failure(
@@ -203,7 +208,7 @@ class Summary(Sequence[ModelResult]):
         parts.append(f"{ops_before} → {ops_after} ops")
         parts.append(f"{bytes_before / 1e6:.1f} → {bytes_after / 1e6:.1f} MB")
         parts.append(f"{self.seconds:.1f} s")
-        return ", ".join(parts) + f"; results in {self.results}"
+        return ", ".join(parts) + f"; results in {one_line(self.results)}"
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.failures), self._line()])
@@ -215,9 +220,9 @@ class Summary(Sequence[ModelResult]):
         import html
 
         def row(result: ModelResult) -> str:
-            said = "ok" if result["ok"] else html.escape(result.error or "failed")
+            said = "ok" if result["ok"] else html.escape(one_line(result.error or "failed"))
             cells = [f"{result['ops_before']}", f"{result['ops_after']}", f"{result['seconds']:.2f} s"]
-            name = html.escape(result["model"])
+            name = html.escape(one_line(result["model"]))
             numbers = "".join(f"<td>{cell}</td>" for cell in cells)
             return f"<tr><td style='text-align:left'>{name}</td>{numbers}<td style='text-align:left'>{said}</td></tr>"
 

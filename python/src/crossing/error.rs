@@ -8,7 +8,7 @@ use std::sync::Arc;
 use passdock::config::ConfigError;
 use passdock::ir::EditFailure;
 use passdock::sdk::EditError;
-use passdock::{Cause, ErrorKind, PassError};
+use passdock::{Cause, ErrorKind, PassError, terminal};
 use pyo3::exceptions::{PyBaseException, PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -209,7 +209,7 @@ fn exception<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyType>> {
 /// Creates an exception of the package.
 pub(crate) fn raised(py: Python<'_>, class: &str, message: &str) -> PyErr {
     match exception(py, class) {
-        Ok(class) => PyErr::from_type(class, (message.to_owned(),)),
+        Ok(class) => PyErr::from_type(class, (terminal::safe(message).into_owned(),)),
         Err(error) => error,
     }
 }
@@ -335,9 +335,10 @@ pub(crate) fn type_error(what: &str, given: &Bound<'_, PyAny>) -> PyErr {
     }
 }
 
-/// Returns the result of `repr`, or a placeholder for an erased entity.
+/// Returns the escaped result of `repr`, or a placeholder for an erased entity.
 pub(crate) fn shown(read: PyResult<String>, what: &str) -> String {
-    read.unwrap_or_else(|_| format!("<passdock.{what} (no longer valid)>"))
+    let text = read.map(|text| terminal::safe_line(&text).into_owned());
+    text.unwrap_or_else(|_| format!("<passdock.{what} (no longer valid)>"))
 }
 
 /// Creates the error for an edit of a read-only object.

@@ -53,14 +53,14 @@ fn r005_required_is_a_list() {
     .keep("r005");
 }
 
-/// FIX. A name that is empty, starts or ends with a space or contains a control character is
+/// FIX. A name that is empty, starts or ends with a space or contains a control or invisible character is
 /// rejected before anything runs.
 ///
 /// TVM: any name is accepted.
 #[test]
 fn r006_invalid_names_are_rejected() {
     rule!(|s| {
-        for name in ["", " FoldExplicitPadding", "a\nb"] {
+        for name in ["", " FoldExplicitPadding", "a\nb", "a\u{202e}b"] {
             let odd = || {
                 runs("Odd", |s: &S, _, module| {
                     s.note("it ran");

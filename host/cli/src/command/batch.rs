@@ -216,14 +216,14 @@ impl BatchDisplay {
 
 /// Renders the result of one model as a line.
 fn line(result: &ModelResult) -> String {
-    let (model, time) = (show::safe(&result.model), show::seconds(result.seconds));
-    match result.ok {
+    let (model, time) = (&result.model, show::seconds(result.seconds));
+    show::line(&match result.ok {
         true => {
             let (before, after) = (result.ops_before, result.ops_after);
-            format!("ok      {model}: {before} → {after} ops, {time}\n")
+            format!("ok      {model}: {before} → {after} ops, {time}")
         }
-        false => format!("FAILED  {model}, {time}\n"),
-    }
+        false => format!("FAILED  {model}, {time}"),
+    })
 }
 
 /// Totals over all results.

@@ -104,7 +104,7 @@ fn search(
         &mut |check| {
             if !json {
                 let verdict = check.verdict.name();
-                progress.line(&format!("{verdict:<12}  {}\n", check.candidate));
+                progress.line(&show::line(&format!("{verdict:<12}  {}", check.candidate)));
             }
             progress.update(&format!("{} checks", log.len() + 1));
             log.push(check.clone());
@@ -175,15 +175,18 @@ fn render(found: &Bisection, files: Option<&BisectFiles>) -> String {
     match (found.suspects.as_slice(), &found.failure) {
         ([pass], Some(failure)) => {
             let (pass, message) = (named(pass), &failure.message);
-            text += &format!("{pass} fails{functions}; nothing to search: {message}\n");
+            let line = format!("{pass} fails{functions}; nothing to search: {message}");
+            text += &show::line(&line);
         }
-        ([pass], None) => text.push_str(&format!("{} breaks the model{functions}\n", named(pass))),
+        ([pass], None) => {
+            text += &show::line(&format!("{} breaks the model{functions}", named(pass)));
+        }
         (several, _) => {
             text.push_str(
                 "one of these passes breaks the model; the test is inconclusive about which:\n",
             );
             for pass in several {
-                text.push_str(&format!("  {:>3}  {}\n", pass.number, named(pass)));
+                text += &show::line(&format!("  {:>3}  {}", pass.number, named(pass)));
             }
         }
     }
@@ -203,7 +206,8 @@ fn render(found: &Bisection, files: Option<&BisectFiles>) -> String {
         facts.add("before it", files.good.clone());
         if let Some(bad) = &files.bad {
             facts.add("after it", bad.clone());
-            let [good, bad] = [&files.good, bad].map(|path| reproducer::shell_quoted(path));
+            let [good, bad] =
+                [&files.good, bad].map(|path| reproducer::shell_path(Path::new(path)));
             facts.add("compare", format!("passdock diff {good} {bad}"));
         }
         facts.add("run it again", files.replay_command.clone());
@@ -223,19 +227,19 @@ fn render_rewrite(rewrite: &BadRewrite, fails: bool) -> String {
             rewrite.number, rewrite.count
         ),
     };
-    let mut text = format!(
-        "{number}: rule `{}`{}{}\n",
+    let mut text = show::line(&format!(
+        "{number}: rule `{}`{}{}",
         rewrite.rule,
         op.map_or_else(String::new, |op| format!(" on `{op}`")),
         function.map_or_else(String::new, |function| format!(" in function @{function}")),
-    );
+    ));
     if let Some(diff) = &rewrite.diff {
         for line in diff::render(diff, false).lines() {
             text.push_str(&format!("  {line}\n"));
         }
     }
     let rule = &rewrite.rule;
-    text + &format!("disable it with `--disabled-rule {rule}`\n")
+    text + &show::line(&format!("disable it with `--disabled-rule {rule}`"))
 }
 
 fn named(pass: &Suspect) -> String {

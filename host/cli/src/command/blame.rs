@@ -31,7 +31,8 @@ pub(crate) fn blame(mut args: BlameArgs) -> Result<u8, PassError> {
 
 fn render(blame: &Blame) -> String {
     let op = op_lines::shorten(&blame.op);
-    let mut text = format!("{op} in @{}{}\n", blame.function, origin(&blame.nodes));
+    let origin = origin(&blame.nodes);
+    let mut text = show::line(&format!("{op} in @{}{origin}", blame.function));
     match (blame.steps.is_empty(), blame.present) {
         (true, true) => text += "no pass created or changed it; it is in the input model\n",
         (true, false) => text += "no pass created, changed or removed it\n",
@@ -50,7 +51,7 @@ fn render_step(step: &BlameStep) -> String {
         BlameAction::Removed => "removed",
         BlameAction::Moved => "output moved to another op",
     };
-    let mut text = format!("\n{what} by {}", step.pass);
+    let mut text = format!("{what} by {}", step.pass);
     if let Some(by) = &step.requested_by {
         text += &format!(", which {by} requires");
     }
@@ -58,7 +59,7 @@ fn render_step(step: &BlameStep) -> String {
         text += &format!(", rule {rule}");
     }
     text += &origin(&step.nodes);
-    text.push('\n');
+    text = format!("\n{}", show::line(&text));
     let (before, after) = op_lines::excerpt(&step.before, &step.after);
     for (sign, lines) in [('-', before), ('+', after)] {
         for line in lines {

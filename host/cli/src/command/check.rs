@@ -10,7 +10,7 @@ pub(crate) fn check(args: CheckArgs) -> Result<u8, PassError> {
     let request = request::from_pass_args(Some(&args.pipeline), args.passes)?;
     pipeline::check(&plugins::registry(), &request)?;
     show::print_result(&json!({}), args.json, |_| {
-        show::print(&format!("{}: OK\n", args.pipeline.display()));
+        show::print(&show::line(&format!("{}: OK", args.pipeline.display())));
     });
     Ok(0)
 }

@@ -46,12 +46,12 @@ pub(crate) fn extract(args: ExtractArgs) -> Result<u8, PassError> {
         part,
     };
     show::print_result(&written, args.json, |ExtractOutput { output, part }| {
-        let text = format!(
-            "{} of {}, {}\n",
+        let text = show::line(&format!(
+            "{} of {}, {}",
             part.ops_after,
             show::counted(part.ops_before as u64, "op"),
             show::written_to(Some(&output.display().to_string())),
-        );
+        ));
         show::print_summary(&text, is_standard(output));
     });
     Ok(0)

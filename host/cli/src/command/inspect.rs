@@ -72,7 +72,7 @@ impl Contents {
         };
         Ok(Contents {
             json: json!({ "rules": rules.iter().map(in_full::rule).collect::<Vec<_>>() }),
-            text: Some(format!("{title}\n\n{}", in_full::rules_table(&rules))),
+            text: Some(show::line(&title) + "\n" + &in_full::rules_table(&rules)),
             diagnostics: Vec::new(),
         })
     }

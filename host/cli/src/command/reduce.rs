@@ -52,7 +52,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
         progress.update(&format!("{} ops, {} runs", step.ops, step.runs));
         if !to_stderr {
             let ops = show::counted(step.ops as u64, "op");
-            progress.line(&format!("{ops:>12}  {}\n", step.change));
+            progress.line(&show::line(&format!("{ops:>12}  {}", step.change)));
         }
     };
     let options = ReduceOptions {
@@ -85,17 +85,18 @@ fn shrink(args: ReduceArgs) -> Result<Reduced, PassError> {
 fn render(Reduced { reduction, output }: &Reduced) -> String {
     let destination = show::written_to(output.as_deref());
     let still = match &reduction.failure {
-        Some(failure) => format!("still {failure}\n"),
+        Some(failure) => show::line(&format!("still {failure}")),
         None => "the test still passes before the pipeline and fails after it\n".to_owned(),
     };
     let end = match reduction.minimal {
         true => "",
         false => "; not minimal: raise --max-runs or --max-time",
     };
-    format!(
-        "{still}{} → {} ops after {} of the pipeline{end}, {destination}\n",
+    let result = format!(
+        "{} → {} ops after {} of the pipeline{end}, {destination}",
         reduction.ops_before,
         reduction.ops_after,
         show::counted(reduction.runs as u64, "run"),
-    )
+    );
+    still + &show::line(&result)
 }

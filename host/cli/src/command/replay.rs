@@ -66,14 +66,14 @@ fn render(replay: &Replay) -> String {
     };
     let mut text = report::passes(&replay.report.passes, style);
     let expected = &replay.expected;
-    text.push_str(&match (replay.result, &replay.failure) {
+    text.push_str(&show::line(&match (replay.result, &replay.failure) {
         (ReplayResult::Same, Some(failure)) if failure.message != expected.message => format!(
-            "same failure with another message; expected: {}\n",
+            "same failure with another message; expected: {}",
             expected.message
         ),
-        (ReplayResult::Same, _) => format!("same failure: {expected}\n"),
-        (ReplayResult::Other, _) => format!("different failure; expected: {expected}\n"),
-        (ReplayResult::None, _) => format!("no failure; expected: {expected}\n"),
-    });
+        (ReplayResult::Same, _) => format!("same failure: {expected}"),
+        (ReplayResult::Other, _) => format!("different failure; expected: {expected}"),
+        (ReplayResult::None, _) => format!("no failure; expected: {expected}"),
+    }));
     text
 }

@@ -54,8 +54,8 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
         let to_stdout = request.output.as_ref().is_some_and(is_standard);
         show::print_summary(&report::render(&report, style), to_stdout);
         if let Ok(Some(file)) = page {
-            let line = format!("HTML report: {}\n", show::safe(&file.display().to_string()));
-            show::print_summary(&line, to_stdout);
+            let line = format!("HTML report: {}", file.display());
+            show::print_summary(&show::line(&line), to_stdout);
         }
     }
     // The output is placed last, so that it is untouched if anything else can't be written.

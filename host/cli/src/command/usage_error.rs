@@ -25,6 +25,30 @@ const OTHER_TOOLS: [(&[&str], &str); 3] = [
     ),
 ];
 
+/// Escapes the arguments in the message, which may be arbitrary file names, so that each is on one line.
+fn escape_arguments(error: &mut clap::Error) {
+    let escaped = error.context().filter_map(|(kind, value)| match value {
+        ContextValue::String(text) => Some((kind, ContextValue::String(show::safe(text)))),
+        ContextValue::StyledStrs(tips) => {
+            // Its style is lost, too: it consists of control characters.
+            let plain = |tip: &StyledStr| StyledStr::from(show::safe(&tip.to_string()));
+            let is_hostile = tips
+                .iter()
+                .any(|tip| plain(tip).to_string() != tip.to_string());
+            is_hostile.then(|| {
+                (
+                    kind,
+                    ContextValue::StyledStrs(tips.iter().map(plain).collect()),
+                )
+            })
+        }
+        _ => None,
+    });
+    for (kind, value) in escaped.collect::<Vec<_>>() {
+        error.insert(kind, value);
+    }
+}
+
 /// Prints the error, and as JSON if the command line has `--json`. Returns the exit status.
 pub(crate) fn report(mut error: clap::Error) -> u8 {
     if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) {
@@ -35,8 +59,9 @@ pub(crate) fn report(mut error: clap::Error) -> u8 {
             error.remove(ContextKind::SuggestedArg);
         }
     }
+    escape_arguments(&mut error);
     let text = error.render().to_string();
-    // The message contains arguments, which may be arbitrary file names.
+    // The errors of values contain arguments, too.
     match terminal::safe(&text) == text {
         true => show::written(error.print()),
         false => show::print_error(&text),

@@ -14,7 +14,7 @@ use self::numerics::{ComparedModels, NUMERICS};
 use passdock::files::{TemporaryDirectory, raw_path};
 use passdock::model_file::{self, Format, WriteOptions};
 use passdock::oracle::Verdict;
-use passdock::reproducer::shell_quoted;
+use passdock::reproducer::shell_path;
 use passdock::{ErrorKind, Module, PassError, waiting};
 use serde::{Deserialize, Serialize};
 
@@ -175,10 +175,9 @@ impl TestCommand {
                 numerics::compare(input, &files.model, out, self.runtime.as_deref(), timeout)
             }
             input => {
-                let quoted = |path: &Path| shell_quoted(&path.to_string_lossy());
-                let input = input.as_deref().map(quoted).unwrap_or_default();
+                let input = input.as_deref().map(shell_path).unwrap_or_default();
                 let line = self.command.replace(INPUT, &input);
-                run_shell(&line.replace("{}", &quoted(&files.model)), out, timeout)
+                run_shell(&line.replace("{}", &shell_path(&files.model)), out, timeout)
             }
         }
     }

@@ -19,6 +19,8 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod flips;
 mod help;
+#[cfg(unix)]
+mod hostile;
 mod json;
 mod numerics;
 mod planted;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(crate) use built_in::{FALLBACK_DEVICE, IMMUTABLE_MODULE};
 pub use into::IntoConfig;
 pub use passdock_loader::{
-    ConfigError, ConfigValue, Field, FieldType, InvalidPart, Schema, toml_text,
+    ConfigError, ConfigValue, Field, FieldType, InvalidPart, Schema, toml_file, toml_text,
 };
 use serde::{Deserialize, Serialize};
 pub(crate) use table::ConfigTable;

@@ -1,5 +1,7 @@
 //! The check of pass names.
 
+use passdock_diagnostic::terminal::is_hidden;
+
 use super::PassInfo;
 use crate::error::{ErrorKind, PassError};
 
@@ -9,14 +11,15 @@ pub(crate) fn check_info(info: &PassInfo) -> Result<(), PassError> {
     info.required.iter().try_for_each(|name| check_name(name))
 }
 
-/// Rejects an empty name, and one with whitespace at either end or with control characters.
+/// Rejects an empty name, and one with whitespace at either end or with control or invisible
+/// characters.
 pub(crate) fn check_name(name: &str) -> Result<(), PassError> {
     let problem = if name.is_empty() {
         "it is empty"
     } else if name.trim() != name {
         "it starts or ends with whitespace"
-    } else if name.chars().any(char::is_control) {
-        "it contains a control character"
+    } else if name.contains(is_hidden) {
+        "it contains a control or invisible character"
     } else {
         return Ok(());
     };

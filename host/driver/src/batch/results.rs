@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError, json};
 
 use super::{BatchItem, ModelResult, display_path};
 use crate::pipeline::{PipelineText, Print, Request};
@@ -260,11 +260,10 @@ impl BatchResults {
     /// # Errors
     /// If it can't be written.
     pub fn add(&mut self, result: &ModelResult) -> Result<(), PassError> {
-        let written = serde_json::to_vec(result).map_err(io::Error::from);
-        let written = written.and_then(|mut line| {
-            line.push(b'\n');
+        let written = json::line(result).map_err(io::Error::from);
+        let written = written.and_then(|line| {
             self.file.seek(SeekFrom::End(0))?;
-            self.file.write_all(&line)
+            self.file.write_all((line + "\n").as_bytes())
         });
         written.map_err(|error| {
             let path = self.path.display();

@@ -31,7 +31,7 @@ pub struct DeniedCalls {
     pub plugin: Option<String>,
     /// The plugin's file, if known.
     pub file: Option<String>,
-    /// What the plugin's code is. `None` for a thread that a plugin started.
+    /// What called the plugin's code. `None` for a thread that a plugin started.
     pub by: Option<CallKind>,
     /// The name of the pass, the instrument, the op or the library.
     pub name: Option<String>,
@@ -42,17 +42,27 @@ pub struct DeniedCalls {
 impl SandboxReport {
     /// Records a denied call of plugin code.
     #[cfg(unix)]
-    pub(crate) fn add_denied(&mut self, call: DeniedCall, culprit: Option<Culprit>) {
-        let (by, name, file) = match culprit {
-            Some(culprit) => (Some(culprit.kind), Some(culprit.name), culprit.plugin),
-            None => (None, None, None),
-        };
+    pub(crate) fn add_denied(&mut self, call: DeniedCall, culprit: Culprit) {
+        let is_library = culprit.kind == CallKind::Library;
         self.add(DeniedCalls {
             call,
-            plugin: name.clone().filter(|_| by == Some(CallKind::Library)),
+            plugin: is_library.then(|| culprit.name.clone()),
+            file: culprit.plugin,
+            by: Some(culprit.kind),
+            name: Some(culprit.name),
+            count: 1,
+        });
+    }
+
+    /// Records a denied call on a thread of a plugin, or in one of its exit handlers.
+    #[cfg(unix)]
+    pub(crate) fn add_denied_on_thread(&mut self, call: DeniedCall, file: Option<String>) {
+        self.add(DeniedCalls {
+            call,
+            plugin: None,
             file,
-            by,
-            name,
+            by: None,
+            name: None,
             count: 1,
         });
     }
@@ -89,7 +99,10 @@ impl DeniedCalls {
         let who = match self.by {
             Some(CallKind::Definition) => format!("the definition of `{name}`"),
             Some(kind) => format!("{} `{name}`", kind.name()),
-            None => "a thread that a plugin started".to_owned(),
+            None => match &self.file {
+                Some(file) => format!("a thread of the plugin `{file}`"),
+                None => "a thread that a plugin started".to_owned(),
+            },
         };
         let attempt = self.call.attempt();
         let message = format!("{who} tried to {attempt}; the sandbox denied it");

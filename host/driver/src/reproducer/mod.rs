@@ -20,7 +20,7 @@ mod write;
 
 pub(crate) use about::{About, VERSION, hash_range};
 pub use about::{DataRange, Failure, PluginFile, ReproducerTest};
-pub use command::{command, shell_quoted};
+pub use command::{command, shell_path, shell_quoted};
 pub(crate) use write::failure_site;
 pub use write::{ReproducerOptions, write};
 

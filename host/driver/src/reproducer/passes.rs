@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
+use passdock_core::config::toml_file;
 use passdock_core::{
     ConfigValue, ContextSettings, ErrorKind, FailureSite, PassContext, PassError, PassRef, Plugin,
 };
@@ -54,7 +55,7 @@ pub(super) fn pipeline(
     let passes = passes.collect::<Result<Vec<Table>, _>>()?;
     root.insert("passes".to_owned(), passes.into());
     Ok(Passes {
-        pipeline: format!("{HEADER}{root}"),
+        pipeline: format!("{HEADER}{}", toml_file(&root)),
         rules,
     })
 }

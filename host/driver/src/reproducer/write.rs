@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::about::{About, Failure, PluginFile, ReproducerTest, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, PIPELINE_SCHEMA, data, passes};
+use passdock_core::config::toml_file;
 use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 use passdock_crash::CallKind;
 use passdock_files::OutputDirectory;
@@ -116,7 +117,7 @@ fn fill(
         plugins: used.into_iter().map(PluginFile::new).collect(),
         data,
     };
-    let text = toml::to_string(&about).map_err(|error| failed(io::Error::other(error)))?;
-    fs::write(dir.join(ABOUT), text).map_err(failed)?;
+    let table = toml::Table::try_from(&about).map_err(|error| failed(io::Error::other(error)))?;
+    fs::write(dir.join(ABOUT), toml_file(&table)).map_err(failed)?;
     Ok(about)
 }

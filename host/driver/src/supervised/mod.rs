@@ -6,6 +6,8 @@
 //! in a pass, a second worker gets the same job and fails that pass instead of running it. Its result is that of any
 //! failed pass: a report and a reproducer.
 
+#[cfg(target_os = "linux")]
+mod caller;
 mod children;
 mod message;
 mod process;

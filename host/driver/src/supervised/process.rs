@@ -23,6 +23,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Supervisor;
+#[cfg(target_os = "linux")]
+use super::caller::library_on_stack;
 use super::children::{self, GRACE_PERIOD, has_ended};
 use super::message::{EnteredSandbox, FailedRequest, Reply, Task, WorkerMessage, receive, send};
 use crate::pipeline::{SandboxReport, Watch};
@@ -182,14 +184,18 @@ impl Process {
     #[cfg(target_os = "linux")]
     fn deny(&mut self) {
         let Some(denied) = &self.denied else { return };
-        match denied.deny_next() {
-            Ok(Some((call, thread))) => {
-                let culprit = self.record.record().call_on(thread);
-                self.sandbox.add_denied(call, culprit);
+        let (record, sandbox) = (self.record.record(), &mut self.sandbox);
+        let result = denied.deny_next(|call, thread| match record.call_on(thread) {
+            Some(culprit) => sandbox.add_denied(call, culprit),
+            None => {
+                let loaded = record.loaded();
+                let file = library_on_stack(self.child.id(), thread, &loaded);
+                sandbox.add_denied_on_thread(call, file);
             }
-            Ok(None) => {}
-            // The process has ended.
-            Err(_) => self.denied = None,
+        });
+        // The process has ended.
+        if result.is_err() {
+            self.denied = None;
         }
     }
 

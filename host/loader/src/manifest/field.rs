@@ -1,5 +1,6 @@
 //! Types and values of options and config fields, and their conversion from TOML.
 
+use passdock_diagnostic::terminal::is_hidden;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -85,7 +86,11 @@ pub fn toml_text(value: &Value) -> String {
         Value::String(text) => {
             let escaped = text.chars().map(|c| match c {
                 '"' | '\\' => format!("\\{c}"),
-                c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+                '\n' => "\\n".to_owned(),
+                c if is_hidden(c) => match u32::from(c) {
+                    code @ ..=0xffff => format!("\\u{code:04x}"),
+                    code => format!("\\U{code:08x}"),
+                },
                 c => c.to_string(),
             });
             format!("\"{}\"", escaped.collect::<String>())
@@ -104,6 +109,44 @@ pub fn toml_text(value: &Value) -> String {
         Value::Float(x) if x.is_nan() => "nan".to_owned(),
         Value::Float(x) => format!("{x:?}"),
         other => other.to_string(),
+    }
+}
+
+/// Formats a table as a file, with the headers of tables and of lists of tables.
+pub fn toml_file(table: &Table) -> String {
+    let mut out = String::new();
+    write_table(&mut out, "", table);
+    out
+}
+
+/// Writes a table below its header, which names it `path`.
+fn write_table(out: &mut String, path: &str, table: &Table) {
+    let is_table_list = |value: &Value| {
+        let items = value.as_array().filter(|items| !items.is_empty());
+        items.is_some_and(|items| items.iter().all(Value::is_table))
+    };
+    let (nested, plain): (Vec<_>, Vec<_>) = table
+        .iter()
+        .partition(|(_, value)| value.is_table() || is_table_list(value));
+    for (key, value) in plain {
+        *out += &format!("{} = {}\n", toml_key(key), toml_text(value));
+    }
+    for (key, value) in nested {
+        let key = toml_key(key);
+        let path = if path.is_empty() {
+            key
+        } else {
+            format!("{path}.{key}")
+        };
+        let (header, tables) = match value {
+            Value::Array(items) => (format!("[[{path}]]"), items.as_slice()),
+            table => (format!("[{path}]"), std::slice::from_ref(table)),
+        };
+        for table in tables.iter().filter_map(Value::as_table) {
+            let gap = if out.is_empty() { "" } else { "\n" };
+            *out += &format!("{gap}{header}\n");
+            write_table(out, &path, table);
+        }
     }
 }
 

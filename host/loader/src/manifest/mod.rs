@@ -22,7 +22,7 @@ use toml::de::DeTable;
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 pub use declaration::{PassDeclaration, PassInfo};
-pub use field::{FieldType, overlay, toml_text};
+pub use field::{FieldType, overlay, toml_file, toml_text};
 pub use requirement::Requirement;
 pub(crate) use requirement::Unsatisfied;
 pub use schema::{ConfigError, ConfigValue, Field, InvalidPart, Schema};

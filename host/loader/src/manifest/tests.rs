@@ -496,3 +496,44 @@ sumary = 'Counts.'
         `sumary` of instrument `acme.count`. did you mean `summary`?"#]]
     .assert_eq(&warnings.replace("unknown key ", ""));
 }
+
+/// Strings and keys of a file have no hidden characters, and parsing returns the same table.
+#[test]
+fn tables_are_written_as_files() {
+    let text = "b = [1, 2.0, {}]
+\"a.b\\u202e\" = \"\\U000E0041\\u001b'\\\"\\n\\\\\"
+[t]
+list = []
+[t.\"\\u200b\".c]
+x = true
+[[u]]
+[[u]]
+y = { z = 1 }
+[[u.v]]
+";
+    let table: toml::Table = text.parse().expect("TOML");
+    let written = toml_file(&table);
+    assert_eq!(written.parse::<toml::Table>().expect("TOML"), table);
+    expect![[r#"
+        "a.b\u202e" = "\U000e0041\u001b'\"\n\\"
+        b = [1, 2.0, {}]
+
+        [t]
+        list = []
+
+        [t."\u200b"]
+
+        [t."\u200b".c]
+        x = true
+
+        [[u]]
+
+        [[u]]
+
+        [[u.v]]
+
+        [u.y]
+        z = 1
+    "#]]
+    .assert_eq(&written);
+}

@@ -73,7 +73,7 @@ impl Bytes {
             Some(end) => Ok(&bytes[offset as usize..end as usize]),
             None => Err(format!(
                 "could not read {len} bytes at offset {offset} of `{}`, which has {} bytes",
-                name().escape_debug(),
+                name(),
                 bytes.len()
             )),
         }
@@ -97,7 +97,7 @@ impl Bytes {
         (&*file).seek(SeekFrom::Start(offset))?;
         let copied = io::copy(&mut (&*file).take(len), to)?;
         if copied < len {
-            let what = format!("`{}` was truncated while it was read", name.escape_debug());
+            let what = format!("`{name}` was truncated while it was read");
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
         }
         Ok(())

@@ -91,10 +91,7 @@ impl ExternalFile {
             ),
             _ => String::new(),
         };
-        format!(
-            "could not read external data file `{}`: {error}{help}",
-            display_path.escape_debug()
-        )
+        format!("could not read external data file `{display_path}`: {error}{help}")
     }
 
     fn bytes(&self) -> std::result::Result<&Bytes, String> {

@@ -202,8 +202,7 @@ pub fn check_external(module: &Module) -> Vec<UnreadableData> {
             Err(problem) => (problem, first),
             Ok(len) if len < end => {
                 let problem = format!(
-                    "external data file `{}` has {len} bytes, but its tensors end at byte {end}",
-                    display_path.escape_debug()
+                    "external data file `{display_path}` has {len} bytes, but its tensors end at byte {end}"
                 );
                 (problem, last)
             }
@@ -212,7 +211,7 @@ pub fn check_external(module: &Module) -> Vec<UnreadableData> {
         let error = OnnxError::new(problem);
         let name = value.option().map(|value| f.value(value).name);
         unreadable.push(UnreadableData {
-            file: format!("`{}`", display_path.escape_debug()),
+            file: format!("`{display_path}`"),
             error: match name.and_then(|name| name.option()) {
                 Some(name) => error.inside(format!("tensor {:?}", f.text(name))),
                 None => error,

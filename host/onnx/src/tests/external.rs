@@ -143,7 +143,10 @@ fn external_data_must_be_a_regular_file() {
         "w.bin\0",
         "data/w.bin/",
     ];
-    let shown = |error: String| error.replace(&inner.display().to_string(), "[inner]");
+    let shown = |error: String| {
+        let error = error.replace(&inner.display().to_string(), "[inner]");
+        error.replace('\0', "\\0")
+    };
     let errors = cases.map(|location| shown(load(&inner, &[("location", location)]).unwrap_err()));
     expect_test::expect![["
         could not read external data file `[inner]/way/w.bin`: a link out of the model's directory `[inner]`; pass \

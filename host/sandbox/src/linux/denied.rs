@@ -16,12 +16,12 @@ impl DeniedCalls {
         DeniedCalls(denied)
     }
 
-    /// Receives a call that waits, and lets it fail with `EPERM`. Returns its kind and the id of its thread, or `None`
-    /// if the thread has ended.
+    /// Receives a call that waits, and lets it fail with `EPERM`. `on_call` gets its kind and the id of its thread, which
+    /// waits until then. It isn't called if the thread has ended.
     ///
     /// # Errors
     /// The system's error.
-    pub fn deny_next(&self) -> io::Result<Option<(DeniedCall, u32)>> {
+    pub fn deny_next(&self, on_call: impl FnOnce(DeniedCall, u32)) -> io::Result<()> {
         // SAFETY: zero bytes are a valid value of a struct of integers.
         let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         let descriptor = self.0.as_raw_fd();
@@ -30,10 +30,13 @@ impl DeniedCalls {
             unsafe { libc::ioctl(descriptor, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut call) };
         if received < 0 {
             return match io::Error::last_os_error() {
-                error if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
-                error if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+                error if error.raw_os_error() == Some(libc::ENOENT) => Ok(()),
+                error if error.kind() == io::ErrorKind::Interrupted => Ok(()),
                 error => Err(error),
             };
+        }
+        if let Some(kind) = kind(call.data.nr.into()) {
+            on_call(kind, call.pid);
         }
         // SAFETY: as above.
         let mut response: libc::seccomp_notif_resp = unsafe { std::mem::zeroed() };
@@ -48,8 +51,7 @@ impl DeniedCalls {
                 &raw const response,
             )
         };
-        let kind = kind(call.data.nr.into());
-        Ok(kind.map(|kind| (kind, call.pid)))
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use passdock_core::table::TextTable;
+use passdock_core::terminal::line;
 
 use super::compare::Comparison;
 use super::outputs::OutputComparison;
@@ -17,14 +18,14 @@ pub(super) fn text(comparison: &Comparison) -> String {
         None => format!("ONNX Runtime {runtime}, inputs from files:\n"),
     };
     for size in &comparison.sizes {
-        text += &format!("  {}\n", sized(size));
+        text += &line(&format!("  {}", sized(size)));
     }
     for difference in &comparison.interface {
         let note = match difference.breaking {
             true => "",
             false => " (compatible, as ONNX Runtime infers it)",
         };
-        text += &format!("interface: {difference}{note}\n");
+        text += &line(&format!("interface: {difference}{note}"));
     }
     if let Some(dtype) = comparison.compute_dtype {
         text += &format!("tolerance of {dtype}, which only the model after computes in\n");
@@ -34,10 +35,10 @@ pub(super) fn text(comparison: &Comparison) -> String {
     }
     for inconsistent in &comparison.inconsistent_symbols {
         let (symbol, inputs) = (&inconsistent.symbol, typed(&inconsistent.inputs));
-        text += &format!(
-            "differs only with several sizes of `{symbol}`, which the model declares as one size: {inputs} ({})\n",
+        text += &line(&format!(
+            "differs only with several sizes of `{symbol}`, which the model declares as one size: {inputs} ({})",
             inconsistent.difference
-        );
+        ));
     }
     text
 }

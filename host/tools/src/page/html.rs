@@ -5,7 +5,11 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use passdock_core::terminal;
 use passdock_files::Target;
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
 use super::document::Document;
 
@@ -23,12 +27,12 @@ const LEVEL: u8 = 6;
 /// # Errors
 /// If the data can't be serialized as JSON.
 pub fn render(document: &Document<'_>) -> serde_json::Result<String> {
-    let json = serde_json::to_string(document)?;
+    let mut json = Vec::new();
+    document.serialize(&mut Serializer::with_formatter(&mut json, Shown))?;
     let (kind, data) = match json.len() {
-        // Escaped so that it can't end the element or begin a comment. In JSON, `<` occurs in strings only.
-        0..LARGE => ("application/json", json.replace('<', "\\u003c")),
+        0..LARGE => ("application/json", String::from_utf8_lossy(&json).into()),
         _ => {
-            let bytes = miniz_oxide::deflate::compress_to_vec(json.as_bytes(), LEVEL);
+            let bytes = miniz_oxide::deflate::compress_to_vec(&json, LEVEL);
             ("application/x-deflate-base64", STANDARD.encode(bytes))
         }
     };
@@ -36,6 +40,37 @@ pub fn render(document: &Document<'_>) -> serde_json::Result<String> {
     Ok(format!(
         "{before}<script id=\"data\" type=\"{kind}\">{data}</script>{after}"
     ))
+}
+
+/// Writes strings as the page shows them, with hidden characters as visible escapes. `<` is escaped so that a string
+/// can't end the `script` element or begin a comment.
+struct Shown;
+
+impl Formatter for Shown {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let shown = terminal::safe(fragment).replace('\\', "\\\\");
+        writer.write_all(shown.replace('<', "\\u003c").as_bytes())
+    }
+
+    fn write_char_escape<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        escape: CharEscape,
+    ) -> io::Result<()> {
+        match escape {
+            CharEscape::AsciiControl(byte) => {
+                self.write_string_fragment(writer, char::from(byte).encode_utf8(&mut [0; 4]))
+            }
+            CharEscape::Backspace => self.write_string_fragment(writer, "\u{8}"),
+            CharEscape::FormFeed => self.write_string_fragment(writer, "\u{c}"),
+            CharEscape::CarriageReturn => self.write_string_fragment(writer, "\r"),
+            visible => CompactFormatter.write_char_escape(writer, visible),
+        }
+    }
 }
 
 /// Writes an HTML report to a file atomically.

@@ -9,7 +9,7 @@ use passdock_core::{
     Plugin, Registry, Sequential, Verify, toml,
 };
 use passdock_driver::pipeline::{self, Request};
-use passdock_driver::reproducer::shell_quoted;
+use passdock_driver::reproducer::shell_path;
 use passdock_ir::Module;
 
 use super::corpus::{self, Sample};
@@ -92,7 +92,7 @@ impl<'t> Subject<'t> {
         let dirs = plugin_dirs.iter().map(|dir| (" --plugin-dir", dir));
         let mut command = "passdock plugin check".to_owned();
         for (flag, path) in own.chain(files).chain(dirs) {
-            command += &format!("{flag} {}", shell_quoted(&path.to_string_lossy()));
+            command += &format!("{flag} {}", shell_path(path));
         }
         let (check, runs) = (self.check, seeds.end - seeds.start);
         format!(

@@ -311,9 +311,7 @@ fn debugger_command(args: &PluginCheckArgs, file: &Path, plugin: &PluginReport) 
         return String::new();
     };
     let arguments = arguments(args, file, check.name);
-    let arguments = arguments
-        .iter()
-        .map(|argument| shell_quoted(&argument.to_string_lossy()));
+    let arguments = arguments.iter().map(shell_quoted);
     let debugger = if cfg!(target_vendor = "apple") {
         "lldb --"
     } else {
@@ -366,7 +364,7 @@ fn render(plugin: &PluginReport) -> String {
         (Some(name), Some(version)) => format!("{name} {version}"),
         _ => "not a plugin".to_owned(),
     };
-    let mut text = show::safe(&format!("{}: {name}", plugin.file)) + "\n";
+    let mut text = show::line(&format!("{}: {name}", plugin.file));
     let mut table = TextTable::new(["check", "result", "reason"]);
     for Checked { name, result, .. } in &plugin.checks {
         let notes = result.notes.iter().map(|note| format!("note: {note}"));

@@ -57,7 +57,7 @@ fn render(compared: &CompareOutput, quiet: bool) -> String {
         false => compared.comparison.text(),
     };
     match &compared.difference {
-        Some(difference) => format!("{text}different: {difference}\n"),
+        Some(difference) => text + &show::line(&format!("different: {difference}")),
         None if quiet => text,
         None => text + "same\n",
     }

@@ -45,7 +45,7 @@ pub(crate) fn diff(args: &DiffArgs) -> u8 {
             (true, _) if *same => {}
             (true, _) => {
                 let [old, new] = paths.map(Path::display);
-                show::print(&format!("{old} and {new} differ\n"));
+                show::print(&show::line(&format!("{old} and {new} differ")));
             }
             (false, Some(text)) => show::print_diff(&format!("{text}{}", summary(diff))),
             (false, None) => show::print_diff(&(render(diff, args.all) + &summary(diff))),
@@ -89,8 +89,7 @@ struct Out {
 
 impl Out {
     fn line(&mut self, line: impl AsRef<str>) {
-        self.text.push_str(line.as_ref());
-        self.text.push('\n');
+        self.text.push_str(&show::line(line.as_ref()));
     }
 
     fn function(&mut self, function: &FunctionDiff) {

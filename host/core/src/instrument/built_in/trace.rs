@@ -48,7 +48,7 @@ pub(super) fn write(to: impl Write, state: &State, start: Instant) -> io::Result
 }
 
 fn write_value(out: &mut impl Write, value: &Value) -> io::Result<()> {
-    serde_json::to_writer(out, value).map_err(io::Error::from)
+    out.write_all(passdock_diagnostic::json::line(value)?.as_bytes())
 }
 
 /// Converts a time to microseconds, the format's unit, with nanoseconds as decimals.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use passdock::files::directory_of;
-use passdock::reproducer::shell_quoted;
+use passdock::reproducer::shell_path;
 use passdock::{ErrorKind, PassError};
 
 use crate::args::plugin::NewArgs;
@@ -85,11 +85,11 @@ pub(in crate::command) fn new(args: NewArgs) -> anyhow::Result<u8> {
         Language::Rust => "cargo test",
         Language::C | Language::Cpp => "make test",
     };
-    show::print(&format!(
-        "created plugin `{name}` in {dir}; next: `cd {typed} && {next}`\n",
+    show::print(&show::line(&format!(
+        "created plugin `{name}` in {dir}; next: `cd {typed} && {next}`",
         dir = args.dir.display(),
-        typed = shell_quoted(&args.dir.to_string_lossy()),
-    ));
+        typed = shell_path(&args.dir),
+    )));
     Ok(0)
 }
 
