@@ -1,6 +1,6 @@
-/* A plugin in C that reaches beyond its process, for the tests of the sandbox. The environment variable ATTEMPT selects a
- * system call; the error that it returns is printed, "allowed" if it returns none. AT selects where it is called: "pass",
- * "constructor", "thread" or "atexit". TARGET is a path or a process id for some calls. */
+/* A plugin in C that reaches beyond its process, for the tests of the sandbox. The environment variable ATTEMPTS names
+ * system calls, separated by commas. For each, the plugin prints the error that it returns, or "allowed". AT selects where
+ * they are called: "pass", "constructor", "thread" or "atexit". PROCESS is the id of another process. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,27 +30,29 @@
 
 extern char **environ;
 
+static const char *attempt;
+
 static const char *selected(const char *variable, const char *otherwise) {
     const char *value = getenv(variable);
     return value == NULL ? otherwise : value;
 }
 
-static int is(const char *attempt) { return strcmp(selected("ATTEMPT", ""), attempt) == 0; }
+static int is(const char *name) { return strcmp(attempt, name) == 0; }
 
 static void *nothing(void *state) { return state; }
 
-/* Returns what a call returned: 0 or more if it succeeded, or an error number below 0. */
+/* Returns the result of a call: 0 or more if it succeeded, or an error number below 0. */
 static long done(long result) { return result < 0 ? -errno : result; }
 
-static long open_file(int flags) {
-    return done(open(selected("TARGET", "/etc/passwd"), flags, 0600));
-}
-
 static long try_once(void) {
-    const char *target = selected("TARGET", "/etc/passwd");
-    pid_t other = atoi(target);
+    pid_t other = atoi(selected("PROCESS", "1"));
+    char own[4096], link[4096], memory[64], environment[64];
     struct rlimit limit;
     char *const true_command[] = {"/bin/true", NULL};
+    snprintf(own, sizeof own, "%s/own", selected("TMPDIR", "/tmp"));
+    snprintf(link, sizeof link, "%s/link", selected("TMPDIR", "/tmp"));
+    snprintf(memory, sizeof memory, "/proc/%d/mem", getppid());
+    snprintf(environment, sizeof environment, "/proc/%d/environ", getppid());
     if (is("tcp socket")) return done(socket(AF_INET, SOCK_STREAM, 0));
     if (is("udp socket")) return done(socket(AF_INET6, SOCK_DGRAM, 0));
     if (is("unix socket")) return done(socket(AF_UNIX, SOCK_STREAM, 0));
@@ -126,81 +128,63 @@ static long try_once(void) {
     if (is("unshare")) return done(unshare(CLONE_NEWUSER));
     if (is("join namespace")) return done(setns(0, 0));
     if (is("clone namespace")) return done(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0));
-    if (is("change mode")) return done(chmod(target, 0600));
-    if (is("change owner")) return done(chown(target, 0, 0));
-    if (is("change times")) return done(utimensat(AT_FDCWD, target, NULL, 0));
-    if (is("truncate")) return done(truncate(target, 0));
+    if (is("change mode")) return done(chmod("mine", 0600));
+    if (is("change owner")) return done(chown("mine", getuid(), getgid()));
+    if (is("change times")) return done(utimensat(AT_FDCWD, "mine", NULL, 0));
+    if (is("truncate")) return done(truncate("mine", 0));
     if (is("terminal input")) return done(ioctl(2, TIOCSTI, "x"));
     if (is("shared memory")) return done(shmget(IPC_PRIVATE, 1, 0600));
     if (is("io_uring")) return done(syscall(SYS_io_uring_setup, 1, NULL));
     if (is("bpf")) return done(syscall(SYS_bpf, 0, NULL, 0));
     if (is("keys")) return done(syscall(SYS_keyctl, 0, 0, 0, 0, 0));
     if (is("new system call")) return done(syscall(4096));
-    if (is("read file")) return open_file(O_RDONLY);
-    if (is("list directory")) return open_file(O_RDONLY | O_DIRECTORY);
-    if (is("write file")) return open_file(O_WRONLY);
-    if (is("create file")) return open_file(O_WRONLY | O_CREAT | O_EXCL);
-    if (is("remove file")) return done(unlink(target));
-    if (is("create directory")) return done(mkdir(target, 0700));
-    if (is("create link")) return done(symlink("/etc/passwd", target));
-    if (is("create pipe")) return done(mkfifo(target, 0600));
-    if (is("rename file")) {
-        char to[4096];
-        snprintf(to, sizeof to, "%s.renamed", target);
-        return done(rename(target, to));
-    }
-    if (is("temporary file")) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/own", selected("TMPDIR", "/tmp"));
-        return done(open(path, O_RDWR | O_CREAT, 0600));
-    }
-    if (is("temporary link")) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/link", selected("TMPDIR", "/tmp"));
-        return done(symlink("/etc/passwd", path));
-    }
-    if (is("memory of its parent")) {
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%d/mem", getppid());
-        return done(open(path, O_RDONLY));
-    }
-    if (is("environment of its parent")) {
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%d/environ", getppid());
-        return done(open(path, O_RDONLY));
-    }
+    if (is("read a file")) return done(open("mine", O_RDONLY));
+    if (is("list a directory")) return done(open(".", O_RDONLY | O_DIRECTORY));
+    if (is("write a file")) return done(open("mine", O_WRONLY));
+    if (is("create a file")) return done(open("new", O_WRONLY | O_CREAT | O_EXCL, 0600));
+    if (is("create a directory")) return done(mkdir("directory", 0700));
+    if (is("create a link")) return done(symlink("mine", "link"));
+    if (is("create a hard link")) return done(linkat(AT_FDCWD, "mine", AT_FDCWD, "hard link", 0));
+    if (is("create a pipe")) return done(mkfifo("pipe", 0600));
+    if (is("rename a file")) return done(rename("mine", "renamed"));
+    if (is("remove a file")) return done(unlink(access("mine", F_OK) == 0 ? "mine" : "renamed"));
+    if (is("create a temporary file")) return done(open(own, O_RDWR | O_CREAT, 0600));
+    if (is("create a temporary link")) return done(symlink("/etc/passwd", link));
+    if (is("read the memory of its parent")) return done(open(memory, O_RDONLY));
+    if (is("read the environment of its parent")) return done(open(environment, O_RDONLY));
     return 0;
 }
 
-static void attempt(void) {
-    long result = try_once();
-    const char *text = result < 0 ? strerrorname_np((int)-result) : "allowed";
-    fprintf(stderr, "attempt: %s\n", text);
+static void try_all(void) {
+    char names[4096];
+    snprintf(names, sizeof names, "%s", selected("ATTEMPTS", ""));
+    for (attempt = strtok(names, ","); attempt != NULL; attempt = strtok(NULL, ",")) {
+        long result = try_once();
+        fprintf(stderr, "attempt: %s: %s\n", attempt, result < 0 ? strerrorname_np((int)-result) : "allowed");
+    }
 }
 
-static void *attempt_in_thread(void *state) {
-    attempt();
+static void *try_in_thread(void *state) {
+    try_all();
     return state;
 }
 
-static int at(const char *place) {
-    return getenv("ATTEMPT") != NULL && strcmp(selected("AT", "pass"), place) == 0;
-}
+static int at(const char *place) { return strcmp(selected("AT", "pass"), place) == 0; }
 
 __attribute__((constructor)) static void construct(void) {
-    if (at("constructor")) attempt();
+    if (at("constructor")) try_all();
 }
 
 static passdock_status work(const passdock_host *host, void *state, passdock_context *context,
                             const passdock_module_ref *module) {
     pthread_t thread;
     (void)host, (void)state, (void)context, (void)module;
-    if (at("pass")) attempt();
+    if (at("pass")) try_all();
     if (at("atexit")) {
-        atexit(attempt);
+        atexit(try_all);
         exit(0);
     }
-    if (at("thread") && pthread_create(&thread, NULL, attempt_in_thread, NULL) == 0) pthread_join(thread, NULL);
+    if (at("thread") && pthread_create(&thread, NULL, try_in_thread, NULL) == 0) pthread_join(thread, NULL);
     return PASSDOCK_OK;
 }
 

@@ -27,6 +27,8 @@ mod planted;
 #[cfg(target_os = "linux")]
 mod plugin_check;
 mod replay;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod sessions;
 mod support;
 mod terminal;
