@@ -113,13 +113,24 @@ static long try_once(void) {
     if (is("signal itself")) return done(kill(getpid(), 0));
     if (is("raise limit")) {
         getrlimit(RLIMIT_CORE, &limit);
-        limit.rlim_cur = limit.rlim_max = RLIM_INFINITY;
+        limit.rlim_cur = limit.rlim_max;
         return done(setrlimit(RLIMIT_CORE, &limit));
     }
     if (is("limit of another process")) {
         limit.rlim_cur = limit.rlim_max = 1;
         return done(prlimit(other, RLIMIT_NOFILE, &limit, NULL));
     }
+    if (is("use memory")) {
+        int block;
+        for (block = 0; block < 32; block++) {
+            char *memory = malloc(16 << 20);
+            if (memory == NULL) return -ENOMEM;
+            memset(memory, 1, 16 << 20);
+            usleep(10000);
+        }
+        return 0;
+    }
+    if (is("wait")) return done(usleep(3000000));
     if (is("read limit")) return done(getrlimit(RLIMIT_NOFILE, &limit));
     if (is("mount")) return done(mount("none", "/mnt", "tmpfs", 0, NULL));
     if (is("unmount")) return done(umount("/mnt"));
@@ -188,7 +199,12 @@ static passdock_status work(const passdock_host *host, void *state, passdock_con
     return PASSDOCK_OK;
 }
 
-PASSDOCK_MANIFEST_TEXT("name = 'sandbox'\nversion = '0.1.0'\n"
+/* The permissions, as a TOML list. */
+#ifndef PERMISSIONS
+#define PERMISSIONS "[]"
+#endif
+
+PASSDOCK_MANIFEST_TEXT("name = 'sandbox'\nversion = '0.1.0'\npermissions = " PERMISSIONS "\n"
                        "[[pass]]\nname = 'sandbox.transform.Attempt'\nkind = 'module'\n");
 
 const passdock_plugin *passdock_plugin_v1(const passdock_host *host, passdock_attach *attach) {

@@ -48,6 +48,8 @@ fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
     lines.extend(facts.filter_map(|(what, text)| Some(format!("{what} {}", text.as_ref()?))));
     let requires = plugin.requires.iter();
     lines.extend(requires.map(|other| format!("requires plugin {other}")));
+    let permissions = plugin.permissions.iter();
+    lines.extend(permissions.map(|permission| format!("needs permission {permission}")));
     let extensions = plugin.extensions.iter();
     lines.extend(extensions.map(|name| format!("requires extension {name}")));
     lines.push(panic.to_owned());

@@ -16,6 +16,7 @@ use crate::{plugins, watchdog};
 pub(crate) fn from_plugin_args(plugins: PluginArgs) -> Request {
     Request {
         plugin_files: plugins.plugin,
+        allow: plugins.allow,
         plugin_dirs: plugins.plugin_dir,
         default_dirs: plugins::default_dirs(),
         program_dir: plugins::program_dir(),

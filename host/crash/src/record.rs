@@ -143,6 +143,17 @@ impl Record {
         thread.stack().into_iter().next()
     }
 
+    /// Returns the calls of passes, instruments and libraries on all threads, with the threads' numbers.
+    pub fn calls(&self) -> impl Iterator<Item = (u32, Culprit)> {
+        // Definitions have no numbers, so two calls of one can't be told apart.
+        let is_numbered = |call: &Culprit| call.kind != CallKind::Definition;
+        self.threads.iter().flat_map(move |thread| {
+            let number = thread.number.load(Ordering::Relaxed);
+            let calls = thread.stack().into_iter().filter(is_numbered);
+            calls.map(move |call| (number, call))
+        })
+    }
+
     /// Returns the paths of all loaded plugins.
     pub fn loaded(&self) -> Vec<String> {
         self.loaded.read().lines().map(str::to_owned).collect()

@@ -57,6 +57,11 @@ pub enum TerminationCause {
     },
     /// A plugin closed file descriptors of the host.
     Descriptors,
+    /// A call used more memory than its plugin may.
+    Memory {
+        /// The limit in bytes.
+        bytes: u64,
+    },
     /// The time limit was exceeded.
     Timeout {
         /// The limit in seconds.
@@ -145,6 +150,7 @@ impl TerminationCause {
             TerminationCause::Signal { signal, .. } => signal_name(*signal).unwrap_or("a signal"),
             TerminationCause::Exit { .. } => "exit",
             TerminationCause::Descriptors => "descriptors",
+            TerminationCause::Memory { .. } => "memory",
             TerminationCause::Timeout { .. } => "timeout",
         }
     }
@@ -187,6 +193,9 @@ impl fmt::Display for TerminationCause {
             TerminationCause::Exit { status: None } => f.write_str("ended the process"),
             TerminationCause::Descriptors => {
                 f.write_str("closed file descriptors that it didn't open")
+            }
+            TerminationCause::Memory { bytes } => {
+                write!(f, "used more than {} MiB of memory", bytes >> 20)
             }
             TerminationCause::Timeout { seconds } => {
                 write!(f, "was still running after {seconds} s")

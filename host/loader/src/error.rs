@@ -116,6 +116,16 @@ pub enum PluginErrorKind {
     #[error("the file changed after its manifest was read; run the command again")]
     Changed,
     #[error(
+        "the plugin needs permission `{permission}`, which is not granted; if you trust it, add \
+         `allow = [{all}]` to `[plugins.{plugin}]` in the pipeline, or pass {flags}"
+    )]
+    NotGranted {
+        permission: String,
+        plugin: String,
+        all: String,
+        flags: String,
+    },
+    #[error(
         "the required sandbox is not available: {0}; pass `--sandbox auto` to run the plugin without the missing parts"
     )]
     Sandbox(#[from] Unavailable),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -17,10 +18,21 @@ pub(crate) struct Access {
     pub(crate) write: Vec<PathBuf>,
     /// Libraries that may be loaded, with the other libraries in their directories.
     pub(crate) libraries: BTreeSet<PathBuf>,
+    /// The limits of calls into plugins, by file.
+    pub(crate) limits: Vec<(PathBuf, CallLimits)>,
     /// Whether network connections are allowed.
     pub(crate) network: bool,
     /// Whether programs may be started.
     pub(crate) exec: bool,
+}
+
+/// The limits of calls into a plugin. The supervisor of the process enforces them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CallLimits {
+    /// The maximum time of a call.
+    pub time: Option<Duration>,
+    /// The maximum size of the process's memory during a call in bytes, without mapped files.
+    pub memory: Option<u64>,
 }
 
 /// Something that the sandbox denies unless the user grants it to a plugin.

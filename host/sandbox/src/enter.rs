@@ -9,8 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::Permission;
-use crate::access::Access;
+use crate::access::{Access, CallLimits, Permission};
 #[cfg(target_os = "linux")]
 use crate::linux::restrict;
 #[cfg(not(target_os = "linux"))]
@@ -56,6 +55,8 @@ pub struct Entered {
     pub parts: Vec<SandboxPart>,
     /// Why the other parts aren't active.
     pub missing: Vec<String>,
+    /// The limits of calls into plugins, by file.
+    pub limits: Vec<(PathBuf, CallLimits)>,
     /// The source of [`crate::DeniedCalls`]. The supervisor must own it alone, or plugins could answer their own calls.
     #[cfg(target_os = "linux")]
     pub denied: Option<OwnedFd>,
@@ -82,6 +83,7 @@ static STATE: Mutex<State> = Mutex::new(State {
         read: Vec::new(),
         write: Vec::new(),
         libraries: BTreeSet::new(),
+        limits: Vec::new(),
         network: false,
         exec: false,
     },
@@ -135,6 +137,14 @@ pub fn grant(permission: Permission) {
     }
 }
 
+/// Limits the calls into the plugin of a file, as [`allow_read`] allows reading.
+pub fn limit_calls(plugin: &Path, limits: CallLimits) {
+    let mut state = state();
+    if state.prepared.is_some() && limits != CallLimits::default() {
+        state.access.limits.push((plugin.to_owned(), limits));
+    }
+}
+
 /// Enters the prepared sandbox, unless that has been done. The caller is about to run plugin code.
 ///
 /// # Errors
@@ -142,14 +152,16 @@ pub fn grant(permission: Permission) {
 pub fn enter() -> Result<(), Unavailable> {
     let mut state = state();
     if let Some(sandbox) = state.prepared.take() {
-        let access = std::mem::take(&mut state.access);
-        let entered = match sandbox.mode {
+        let mut access = std::mem::take(&mut state.access);
+        let limits = std::mem::take(&mut access.limits);
+        let mut entered = match sandbox.mode {
             SandboxMode::Off => Entered::default(),
             SandboxMode::Auto | SandboxMode::Require => restrict(&access),
         };
         if sandbox.mode == SandboxMode::Require && !entered.missing.is_empty() {
             state.failure = Some(Unavailable(entered.missing.clone()));
         }
+        entered.limits = limits;
         (sandbox.on_enter)(entered);
     }
     state.failure.clone().map_or(Ok(()), Err)

@@ -16,11 +16,11 @@ mod linux;
 #[cfg(not(target_os = "linux"))]
 mod other;
 
-pub use access::{InvalidPermission, Permission};
+pub use access::{CallLimits, InvalidPermission, Permission};
 pub use call::DeniedCall;
 pub use enter::{
     Entered, Sandbox, SandboxMode, SandboxPart, Unavailable, allow_library, allow_read,
-    allow_write, enter, grant, is_prepared, prepare,
+    allow_write, enter, grant, is_prepared, limit_calls, prepare,
 };
 #[cfg(target_os = "linux")]
 pub use linux::DeniedCalls;

@@ -209,6 +209,9 @@ impl<const N: usize> Writer<N> {
         if !plugin.requires.is_empty() {
             writer = writer.names("requires", plugin.requires);
         }
+        if !plugin.permissions.is_empty() {
+            writer = writer.names("permissions", plugin.permissions);
+        }
         let writer = writer.version("abi", abi.major, abi.minor);
         // If the host lacks a function, calls return UNSUPPORTED.
         let writer = writer.version("min_host", abi.major, 0);

@@ -153,6 +153,7 @@ pub struct PluginSpec {
     pub license: &'static str,
     pub homepage: &'static str,
     pub requires: &'static [&'static str],
+    pub permissions: &'static [&'static str],
     pub loops: bool,
     pub unwinds: bool,
     pub passes: &'static [PassSpec],
@@ -168,6 +169,7 @@ setters! { PluginSpec {
     license: &'static str,
     homepage: &'static str,
     requires: Names,
+    permissions: Names,
     loops: bool,
     unwinds: bool,
     passes: &'static [PassSpec],
@@ -185,6 +187,7 @@ impl PluginSpec {
         license: "",
         homepage: "",
         requires: &[],
+        permissions: &[],
         loops: false,
         unwinds: true,
         passes: &[],
@@ -250,11 +253,14 @@ impl PluginSpec {
 ///
 /// # Sections
 ///
-/// The sections are `name`, `version` (by default the crate's), `requires`, `passes`, `sequentials`, `configs`, `ops`
-/// and `instruments`, in any order. Only the name is required.
+/// The sections are `name`, `version` (by default the crate's), `requires`, `permissions`, `passes`, `sequentials`,
+/// `configs`, `ops` and `instruments`, in any order. Only the name is required.
 ///
 /// `requires: ["acme >= 1.2, < 2", "relax"]` lists other plugins that must be registered before this one is loaded,
 /// optionally with versions as in `Cargo.toml`.
+///
+/// `permissions: ["network", "exec", "read:/opt/acme", "write:/var/acme"]` lists what the plugin needs and the host's
+/// sandbox denies. The host loads the plugin only if the user grants all of them.
 ///
 /// # Passes
 ///
@@ -476,6 +482,9 @@ macro_rules! __section {
     };
     (requires [] $($requirement:expr),* $(,)*) => {
         &[$($requirement),*]
+    };
+    (permissions [] $($permission:expr),* $(,)*) => {
+        &[$($permission),*]
     };
 }
 

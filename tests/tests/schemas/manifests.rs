@@ -26,6 +26,7 @@ layout = "0123"
 license = "MIT"
 homepage = "https://acme.example"
 requires = ["relax", "tir >= 0.1, < 2"]
+permissions = ["network", "read:/opt/acme"]
 compiler = "cc"
 [[pass]]
 name = "acme.transform.Tile"

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use passdock::Verify;
+use passdock::sandbox::Permission;
 
 use crate::args::batch::BatchArgs;
 use crate::args::compare::CompareArgs;
@@ -122,6 +123,25 @@ pub(crate) struct PluginArgs {
     /// Python environment, and the plugins of `passdock plugin install`.
     #[arg(long, value_name = "DIR")]
     pub(crate) plugin_dir: Vec<PathBuf>,
+    /// Grant a permission to a plugin. Repeatable
+    ///
+    /// The permissions are `network`, `exec`, `read:PATH` and `write:PATH`. They apply to the process, so other plugins
+    /// of the run get them, too. Example: `--allow acme=network`. `allow = ["network"]` in `[plugins.acme]` of a
+    /// pipeline has the same effect.
+    #[arg(long, value_name = "PLUGIN=PERMISSION", value_parser = granted, hide_short_help = true)]
+    pub(crate) allow: Vec<(String, Permission)>,
+}
+
+/// Parses the value of `--allow`.
+fn granted(text: &str) -> Result<(String, Permission), String> {
+    let (plugin, permission) = text
+        .split_once('=')
+        .ok_or("expected `PLUGIN=PERMISSION`, such as `acme=network`")?;
+    let permission = permission.parse::<Permission>();
+    Ok((
+        plugin.to_owned(),
+        permission.map_err(|error| error.to_string())?,
+    ))
 }
 
 /// Options that select passes and configure them, shared by all commands that run a pipeline.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::Command;
 
+use expect_test::expect;
 use serde_json::Value;
 
 use crate::support::{Bench, RELUS, REPOSITORY, Ran, compile_c_plugin};
@@ -171,4 +172,124 @@ fn constructors_threads_and_exit_handlers_are_in_the_sandbox() {
             ran.stderr
         );
     }
+}
+
+/// Returns a bench with a plugin that needs these permissions.
+fn bench_with(permissions: &str) -> Option<Bench> {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS).write("mine", "mine");
+    let define = format!("-DPERMISSIONS=\"{permissions}\"");
+    let flags = ["-pthread", &*define];
+    compile_c_plugin(&bench, "tests/bad-plugins/sandbox.c", &flags)?;
+    Some(bench)
+}
+
+fn run_pipeline(bench: &Bench, attempts: &str, settings: &str, words: &str) -> Ran {
+    let pipeline = format!(
+        "passes = ['sandbox.transform.Attempt']\n[plugins]\nfiles = ['plugin.so']\n[plugins.sandbox]\n{settings}\n"
+    );
+    bench.write("p.toml", pipeline);
+    let words = format!("run p.toml m.ir {words}");
+    bench.run_with(&[("ATTEMPTS", attempts)], words.split_whitespace(), "")
+}
+
+#[test]
+fn permissions_are_granted_by_the_user() {
+    let Some(bench) = bench_with("['network']") else {
+        return;
+    };
+    let ran = run_pipeline(&bench, "tcp socket", "", "");
+    expect![[r#"
+        error[plugin]: cannot load plugin `plugin.so`: the plugin needs permission `network`, which is not granted; if you trust it, add `allow = ["network"]` to `[plugins.sandbox]` in the pipeline, or pass `--allow sandbox=network`
+         |
+         = note: pass `sandbox.transform.Attempt` requires it
+    "#]]
+    .assert_eq(&ran.stderr);
+    assert_eq!(ran.status, 3);
+    let inspected = bench.passdock("inspect plugin.so");
+    assert!(
+        inspected.stdout.contains("needs permission network"),
+        "{}",
+        inspected.stdout
+    );
+
+    let by_flag = run_pipeline(&bench, "tcp socket,fork", "", "--allow sandbox=network");
+    let by_file = run_pipeline(&bench, "tcp socket,fork", "allow = ['network']", "");
+    for ran in [by_flag, by_file] {
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let found = outcomes(&ran);
+        assert_eq!(
+            (&*found["tcp socket"], &*found["fork"]),
+            ("allowed", "EPERM")
+        );
+    }
+    let unknown = run_pipeline(&bench, "", "allow = ['internet']", "");
+    assert_eq!(unknown.status, 2);
+    assert!(
+        unknown.stderr.contains("unknown permission `internet`"),
+        "{}",
+        unknown.stderr
+    );
+    assert!(unknown.stderr.contains("p.toml:5"), "{}", unknown.stderr);
+    let other = run_pipeline(&bench, "", "allow = ['network']", "--allow sandbx=exec");
+    assert_eq!(other.status, 2);
+    assert!(
+        other.stderr.contains("did you mean `sandbox`"),
+        "{}",
+        other.stderr
+    );
+}
+
+#[test]
+fn granted_files_and_programs_can_be_used() {
+    let Some(bench) = bench() else { return };
+    let path = bench.path("mine").display().to_string();
+    let attempts = "read a file,write a file,system";
+    for (permission, allowed) in [
+        (format!("read:{path}"), [true, false, false]),
+        (format!("write:{path}"), [true, true, false]),
+        ("exec".to_owned(), [false, false, true]),
+    ] {
+        let ran = run_pipeline(&bench, attempts, &format!("allow = ['{permission}']"), "");
+        let found = outcomes(&ran);
+        for (name, allowed) in attempts.split(',').zip(allowed) {
+            assert_eq!(found[name] == "allowed", allowed, "{permission}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn limits_name_the_pass_that_exceeds_them() {
+    let Some(bench) = bench() else { return };
+    for (attempts, limit, expected) in [
+        (
+            "wait",
+            "timeout_s = 0.2",
+            "the pass was still running after 0.2 s",
+        ),
+        (
+            "use memory",
+            "memory_mb = 100",
+            "the pass used more than 100 MiB of memory",
+        ),
+    ] {
+        let ran = run_pipeline(&bench, attempts, limit, "-o out.ir");
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains(&format!("error[crashed]: {expected}")),
+            "{}",
+            ran.stderr
+        );
+        assert!(
+            ran.stderr
+                .contains("in pass sandbox.transform.Attempt of plugin `plugin.so`"),
+            "{}",
+            ran.stderr
+        );
+        assert!(!bench.exists("out.ir"));
+        assert!(bench.exists("out.ir.reproducer/reproducer.toml"));
+        std::fs::remove_dir_all(bench.path("out.ir.reproducer")).expect("a directory");
+    }
+    let within = run_pipeline(&bench, "use memory", "timeout_s = 60\nmemory_mb = 2000", "");
+    assert_eq!(within.status, 0, "{}", within.stderr);
 }

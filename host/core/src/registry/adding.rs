@@ -55,6 +55,10 @@ impl Registry {
             }
             return Err(explained(error, &plugin, &inner.plugins));
         }
+        plugin.grant(&options.allow);
+        if let Some(path) = plugin.origin().path() {
+            passdock_sandbox::limit_calls(path, options.limits);
+        }
         let registry = Arc::downgrade(&self.0);
         plugin.find_required_with(move |name| Registry(registry.upgrade()?).plugin(name));
         if let Some(hidden) = hidden {

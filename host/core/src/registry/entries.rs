@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use passdock_loader::{PassDeclaration, Plugin};
+use passdock_sandbox::{CallLimits, Permission};
 use rustc_hash::FxHashMap;
 
 use crate::pass::PassRef;
@@ -14,6 +15,10 @@ use crate::pass::PassRef;
 pub struct LoadOptions {
     /// The passes of this plugin that override those of the same name of other plugins.
     pub overrides: Vec<String>,
+    /// The permissions that the user grants to the plugin.
+    pub allow: Vec<Permission>,
+    /// The limits of its calls in a process with a supervisor.
+    pub limits: CallLimits,
 }
 
 /// An item of a plugin's manifest, by its index in the list of passes or of Sequentials.
@@ -174,7 +179,13 @@ mod tests {
             true => vec!["x.transform.Fold".to_owned()],
             false => Vec::new(),
         };
-        let added = registry.add_plugin(plugin.unwrap(), &LoadOptions { overrides });
+        let added = registry.add_plugin(
+            plugin.unwrap(),
+            &LoadOptions {
+                overrides,
+                ..LoadOptions::default()
+            },
+        );
         added.map_or_else(|error| error.to_string(), |()| owner(registry))
     }
 

@@ -136,7 +136,13 @@ mod tests {
         let plugin = unsafe { StaticPlugin::new(never_loaded, manifest.into_bytes().leak()) };
         let plugin = Plugin::from_static(plugin);
         let overrides = overrides.split_whitespace().map(str::to_owned).collect();
-        registry.add_plugin(plugin.unwrap(), &LoadOptions { overrides })
+        registry.add_plugin(
+            plugin.unwrap(),
+            &LoadOptions {
+                overrides,
+                ..LoadOptions::default()
+            },
+        )
     }
 
     /// Returns the names of the Sequential's children, and of its plugin.

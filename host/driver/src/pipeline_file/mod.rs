@@ -108,6 +108,15 @@ pub(crate) struct PluginTable {
     /// Passes of other plugins that this plugin's passes override.
     #[serde(default, rename = "override")]
     pub(crate) overrides: Vec<Spanned<String>>,
+    /// Permissions that the user grants to the plugin.
+    #[serde(default)]
+    pub(crate) allow: Vec<Spanned<String>>,
+    /// The maximum time of a call of the plugin in seconds.
+    #[serde(default)]
+    pub(crate) timeout_s: Option<Spanned<f64>>,
+    /// The maximum memory of the process during a call of the plugin in MiB.
+    #[serde(default)]
+    pub(crate) memory_mb: Option<Spanned<u64>>,
 }
 
 /// A table of `[[instruments]]`.

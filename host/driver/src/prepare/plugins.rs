@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use passdock_core::{ErrorKind, LoadOptions, PassError, Registry, suggest};
+use passdock_sandbox::{CallLimits, Permission};
 
 use toml::Spanned;
 
 use super::request::Request;
-use crate::pipeline_file::{PassTable, PipelineFile, values};
+use crate::pipeline_file::{PassTable, PipelineFile, PluginTable, values};
 
 /// Adds the plugin files of a request, and the plugins in its directories, to the registry. Returns the errors of
 /// plugins that were skipped because they conflict with others.
@@ -57,11 +59,14 @@ pub(super) fn load(
         }
         dirs.push(path);
     }
-    let options = file.plugins.tables.iter().map(|(name, plugin)| {
-        let overrides = values(&plugin.overrides);
-        (Some(name.get_ref().clone()), LoadOptions { overrides })
-    });
-    let options: BTreeMap<Option<String>, LoadOptions> = options.collect();
+    let mut options = BTreeMap::new();
+    for (name, table) in &file.plugins.tables {
+        options.insert(Some(name.get_ref().clone()), load_options(table, file)?);
+    }
+    for (name, permission) in &request.allow {
+        let options: &mut LoadOptions = options.entry(Some(name.clone())).or_default();
+        options.allow.push(permission.clone());
+    }
     let on_error = &mut |error| on_error(blame_override(error, file));
     let blamed = |error| blame_override(error, file);
     let loaded = registry.load_files_with(&request.plugin_files, &options, on_error);
@@ -72,7 +77,57 @@ pub(super) fn load(
     }
     let loaded = registry.load_dirs_with(&request.search_dirs(dirs), &options, on_error);
     loaded.map_err(blamed)?;
-    check_plugins(file, registry)
+    check_plugins(file, registry)?;
+    let plugins = registry.plugins();
+    for (name, permission) in &request.allow {
+        if plugins.iter().all(|plugin| plugin.name() != name) {
+            let message = format!("cannot grant `{permission}`: no plugin is named `{name}`");
+            let names = || plugins.iter().map(|plugin| plugin.name());
+            let help = suggest::help_or_list(name, names, "plugins found");
+            return Err(PassError::new(ErrorKind::Usage, message).help(help));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the options for a plugin in a pipeline file.
+fn load_options(table: &PluginTable, file: &PipelineFile) -> Result<LoadOptions, PassError> {
+    let mut allow = Vec::with_capacity(table.allow.len());
+    for text in &table.allow {
+        let permission = text.get_ref().parse::<Permission>();
+        allow.push(permission.map_err(|error| {
+            let what = "unknown permission";
+            file.source.error(text.span(), what, error.to_string())
+        })?);
+    }
+    let time = table.timeout_s.as_ref().map(|seconds| {
+        let time = Duration::try_from_secs_f64(*seconds.get_ref()).ok();
+        time.filter(|time| !time.is_zero()).ok_or_else(|| {
+            let message = "`timeout_s` must be greater than 0".to_owned();
+            file.source
+                .error(seconds.span(), "not a time limit", message)
+        })
+    });
+    let memory = table.memory_mb.as_ref().map(|size| {
+        let bytes = size
+            .get_ref()
+            .checked_mul(1 << 20)
+            .filter(|bytes| *bytes > 0);
+        bytes.filter(|_| cfg!(target_os = "linux")).ok_or_else(|| {
+            let message = "`memory_mb` must be greater than 0, and is only available on Linux";
+            file.source
+                .error(size.span(), "not a memory limit", message.to_owned())
+        })
+    });
+    let limits = CallLimits {
+        time: time.transpose()?,
+        memory: memory.transpose()?,
+    };
+    Ok(LoadOptions {
+        overrides: values(&table.overrides),
+        allow,
+        limits,
+    })
 }
 
 /// Rejects a built-in pipeline if the standard plugins are missing. The error doesn't refer to its text, which the user

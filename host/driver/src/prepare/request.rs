@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use passdock_core::{ErrorKind, PassError, SearchDir, Severity, Verify};
 use passdock_files::directory_of;
 use passdock_ir::Module;
+use passdock_sandbox::Permission;
 use serde::{Deserialize, Serialize};
 
 use super::requested_instrument::RequestedInstrument;
@@ -62,6 +63,8 @@ pub struct Request {
     /// Plugin files, with precedence over all other plugins.
     #[serde(with = "passdock_files::raw_path")]
     pub plugin_files: Vec<PathBuf>,
+    /// Permissions of plugins, by the plugin's name, in addition to those of the file.
+    pub allow: Vec<(String, Permission)>,
     /// Plugin directories, searched before those of the file.
     #[serde(with = "passdock_files::raw_path")]
     pub plugin_dirs: Vec<PathBuf>,

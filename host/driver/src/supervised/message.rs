@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use passdock_crash::Termination;
 use passdock_files::{OutputRequest, raw_path};
-use passdock_sandbox::{SandboxMode, SandboxPart};
+use passdock_sandbox::{CallLimits, SandboxMode, SandboxPart};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,6 +50,8 @@ pub(super) struct EnteredSandbox {
     /// The files and directories that the worker may ask to write.
     #[serde(with = "raw_path")]
     pub(super) outputs: Vec<PathBuf>,
+    /// The limits of calls into plugins, by file.
+    pub(super) limits: Vec<(String, CallLimits)>,
 }
 
 /// The result of a request.

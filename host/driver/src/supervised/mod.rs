@@ -9,6 +9,7 @@
 #[cfg(target_os = "linux")]
 mod caller;
 mod children;
+mod limits;
 mod message;
 mod process;
 mod run;

@@ -26,6 +26,7 @@ use super::Supervisor;
 #[cfg(target_os = "linux")]
 use super::caller::library_on_stack;
 use super::children::{self, GRACE_PERIOD, has_ended};
+use super::limits::{INTERVAL, Limits};
 use super::message::{EnteredSandbox, FailedRequest, Reply, Task, WorkerMessage, receive, send};
 use crate::pipeline::{SandboxReport, Watch};
 use crate::waiting::waiting;
@@ -52,6 +53,9 @@ pub(super) struct Process {
     temporary: TemporaryDirectory,
     /// The files that the worker may ask to write; `None` for all, before it has run plugin code.
     outputs: Option<Vec<PathBuf>>,
+    /// The limits of calls into plugins, and the one that was exceeded.
+    limits: Limits,
+    exceeded: Option<TerminationCause>,
     /// The worker's sandbox, and what it denied.
     pub(super) sandbox: SandboxReport,
     /// The source of denied calls.
@@ -97,6 +101,8 @@ impl Process {
             timeout: supervisor.timeout,
             temporary,
             outputs: None,
+            limits: Limits::default(),
+            exceeded: None,
             sandbox: SandboxReport {
                 mode: supervisor.sandbox,
                 ..SandboxReport::default()
@@ -169,6 +175,7 @@ impl Process {
             ));
         }
         self.outputs = Some(entered.outputs);
+        self.limits = Limits::new(entered.limits);
         self.sandbox.active = entered.active;
         self.sandbox.missing = entered.missing;
         Ok(())
@@ -178,6 +185,14 @@ impl Process {
         let done = done.and_then(|value| Ok(serde_json::to_value(value)?));
         let reply: Reply = done.map_err(FailedRequest::from);
         self.send(&reply)
+    }
+
+    /// Returns `true` if a call into a plugin exceeds the plugin's limits.
+    fn exceeds_limits(&mut self) -> bool {
+        if !self.limits.is_empty() {
+            self.exceeded = self.limits.exceeded(self.record.record(), self.child.id());
+        }
+        self.exceeded.is_some()
     }
 
     /// Lets a denied call fail, and records it.
@@ -257,13 +272,14 @@ impl Process {
         let ends = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset].contains(&error.kind());
         // The channel closes shortly before the process exits.
         let status = self.end(if late { Duration::ZERO } else { GRACE_PERIOD })?;
-        let cause = match status.filter(|_| ends) {
+        let cause = match (self.exceeded.take(), status.filter(|_| ends)) {
+            (Some(exceeded), _) => exceeded,
             _ if late => TerminationCause::Timeout {
                 seconds: self.timeout.unwrap_or_default().as_secs_f64(),
             },
             // The process is running, but has closed its channel.
-            None => TerminationCause::Descriptors,
-            Some(status) => status.into(),
+            (_, None) => TerminationCause::Descriptors,
+            (_, Some(status)) => status.into(),
         };
         let mut termination = self.record.record().termination(cause);
         if termination.cause == TerminationCause::Descriptors {
@@ -309,7 +325,11 @@ impl Read for MessageReader<'_> {
                 return Err(ErrorKind::TimedOut.into());
             }
             let start = Instant::now();
-            let time = self.left.map_or(CHECK, |left| left.min(CHECK));
+            let check = match self.process.limits.is_empty() {
+                true => CHECK,
+                false => INTERVAL,
+            };
+            let time = self.left.map_or(check, |left| left.min(check));
             let waited = self.process.wait_for_message(time);
             // Time in which this process was stopped doesn't count.
             let elapsed = start.elapsed().min(2 * CHECK);
@@ -319,6 +339,9 @@ impl Read for MessageReader<'_> {
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     received => return received,
                 },
+                Ok(false) if self.process.exceeds_limits() => {
+                    return Err(ErrorKind::TimedOut.into());
+                }
                 // A message may have arrived before the process exited.
                 Ok(false) if has_ended => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(false) => has_ended = self.process.has_ended()?,

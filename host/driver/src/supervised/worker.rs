@@ -143,6 +143,12 @@ fn send_entered(channel: &UnixStream, entered: Entered) -> io::Result<()> {
         active: entered.parts,
         missing: entered.missing,
         outputs: declared_outputs(),
+        // As in the record of calls.
+        limits: entered
+            .limits
+            .into_iter()
+            .filter_map(|(file, limits)| Some((file.to_str()?.to_owned(), limits)))
+            .collect(),
     }))?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);

@@ -18,6 +18,7 @@ use passdock_abi as abi;
 use passdock_crash::{CallKind, Callee};
 use passdock_diagnostic::{Diagnostic, Severity};
 use passdock_plugin_api::StaticPlugin;
+use passdock_sandbox::Permission;
 
 pub use defs::{MissingDefinition, OpDefs};
 pub use op_info::{AttrInfo, OpAttrDefault, OpInfo, count_range, kind_name};
@@ -25,7 +26,7 @@ pub use table::HostTable;
 
 use crate::error::{Origin, PluginError, PluginErrorKind as Kind, Ver};
 use crate::file::{self, Identity};
-use crate::manifest::{Manifest, ManifestPass, PassKind};
+use crate::manifest::{Manifest, ManifestPass, PassKind, toml_text};
 use crate::names;
 use requirements::FindPlugin;
 use table::Table;
@@ -48,6 +49,8 @@ pub struct Plugin {
     marked_used: AtomicBool,
     /// Finds the plugins that this one requires. Set by its registry.
     find_plugin: OnceLock<FindPlugin>,
+    /// What the user grants.
+    granted: Mutex<Vec<Permission>>,
 }
 
 enum Source {
@@ -152,6 +155,7 @@ impl Plugin {
             loaded: OnceLock::new(),
             marked_used: AtomicBool::new(false),
             find_plugin: OnceLock::new(),
+            granted: Mutex::default(),
         }
     }
 
@@ -219,6 +223,38 @@ impl Plugin {
         skipped.chain(warnings).map(diagnostic).collect()
     }
 
+    /// Grants permissions. Without all that the manifest lists, the plugin isn't loaded.
+    pub fn grant(&self, permissions: &[Permission]) {
+        for permission in permissions {
+            passdock_sandbox::grant(permission.clone());
+        }
+        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        granted.extend_from_slice(permissions);
+    }
+
+    /// Checks that all permissions of the manifest are granted.
+    fn check_permissions(&self) -> Result<(), PluginError> {
+        let granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        let needed = &self.manifest.plugin.permissions;
+        let Some(missing) = needed.iter().find(|needed| !granted.contains(needed)) else {
+            return Ok(());
+        };
+        let plugin = self.name();
+        let quoted = needed
+            .iter()
+            .map(|permission| toml_text(&permission.to_string().into()));
+        let flags = needed
+            .iter()
+            .map(|permission| format!("`--allow {plugin}={permission}`"));
+        let kind = Kind::NotGranted {
+            permission: missing.to_string(),
+            plugin: plugin.to_owned(),
+            all: quoted.collect::<Vec<_>>().join(", "),
+            flags: flags.collect::<Vec<_>>().join(" "),
+        };
+        Err(PluginError::new(self.origin.clone(), kind))
+    }
+
     /// Whether the plugin's code is loaded into this process.
     pub fn is_loaded(&self) -> bool {
         matches!(self.loaded.get(), Some(Ok(_)))
@@ -259,6 +295,7 @@ impl Plugin {
     pub fn load(&self, host: HostTable) -> Result<&LoadedPlugin, PluginError> {
         if self.loaded.get().is_none() {
             self.check_requirements()?;
+            self.check_permissions()?;
         }
         let loaded = self.loaded.get_or_init(|| {
             let start = Instant::now();

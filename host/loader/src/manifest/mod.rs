@@ -16,6 +16,7 @@ mod typed;
 use std::collections::{BTreeMap, HashSet};
 
 use passdock_abi as abi;
+use passdock_sandbox::Permission;
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
@@ -111,6 +112,8 @@ pub struct ManifestPlugin {
     pub homepage: Option<String>,
     /// The plugins that it requires.
     pub requires: Vec<Requirement>,
+    /// What it needs and the sandbox denies unless the user grants it.
+    pub permissions: Vec<Permission>,
     /// The ABI version that the plugin was built against, which determines the layout of records.
     pub abi: Ver,
     /// The oldest ABI version that has everything the plugin uses.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use passdock_abi as abi;
+use passdock_sandbox::Permission;
 use toml::de::{DeTable, DeValue};
 
 use super::declaration::{PassDeclaration, PassInfo};
@@ -89,6 +90,8 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
     let language = entry.get("language")?;
     let requires = entry.optional::<Vec<String>>("requires")?.into_iter();
     let requires = requires.map(Requirement::parse);
+    let permissions = entry.optional::<Vec<String>>("permissions")?.into_iter();
+    let permissions = permissions.map(permission);
     let text = |key| {
         let text = entry.get::<String>(key)?;
         Ok::<_, EntryError>(text.filter(|text| !text.is_empty()))
@@ -99,6 +102,7 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
         license: text("license")?,
         homepage: text("homepage")?,
         requires: requires.collect::<Result<_, _>>()?,
+        permissions: permissions.collect::<Result<_, _>>()?,
         abi,
         min_host: min_host.map_or(Ok(abi), |text| version("min_host", text))?,
         ir: version("ir", entry.required("ir")?)?,
@@ -116,6 +120,12 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
         layout: text("layout")?,
         compiler: text("compiler")?,
     })
+}
+
+fn permission(text: String) -> Result<Permission, Kind> {
+    let rule = "`network`, `exec`, `read:PATH` or `write:PATH` with an absolute path";
+    let invalid = |_| invalid("item in `permissions`", names::escaped(&text), rule);
+    text.parse().map_err(invalid)
 }
 
 /// Reads a pass. It is skipped if its config key is in `unread`, which has the keys of skipped entries.
