@@ -20,6 +20,7 @@ pub mod reproducer;
 #[cfg(unix)]
 pub mod supervised;
 pub mod testing;
+pub mod trust;
 pub mod waiting;
 
 pub use bodies::{body_for, put_functions, raise_opset, replace_body};

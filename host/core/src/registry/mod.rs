@@ -286,6 +286,16 @@ impl Registry {
         inner.remove(name).map_err(PassError::from)
     }
 
+    /// Removes a plugin that must not be loaded. Errors about missing passes list the reason.
+    ///
+    /// # Errors
+    /// If there is no such plugin.
+    pub fn reject_plugin(&self, name: &str, reason: PluginError) -> Result<(), PassError> {
+        self.unregister_plugin(name)?;
+        self.write().passed_over.push(reason);
+        Ok(())
+    }
+
     /// Returns the overriding passes of each plugin, by the plugin's name.
     pub fn overrides(&self) -> BTreeMap<String, Vec<String>> {
         let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();

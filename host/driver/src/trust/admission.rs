@@ -1,0 +1,142 @@
+//! The checks that plugins have to pass before a run may load them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use passdock_core::{PassError, Plugin, PluginError, PluginErrorKind, Registry};
+use passdock_files::directory_of;
+
+use super::lock::Lock;
+use super::signature::{self, SignatureFile, TrustedKeys};
+use super::{STANDARD, contents};
+use crate::pipeline_file::PipelineFile;
+use crate::prepare::{Prepared, Request, standard_dirs};
+
+/// The checks of plugins that a request and its pipeline ask for.
+pub(crate) struct Admission<'r> {
+    request: &'r Request,
+    lock: Option<Lock>,
+    keys: TrustedKeys,
+    /// The names of the plugins that the program registered before.
+    earlier: BTreeSet<String>,
+}
+
+impl Admission<'_> {
+    /// Returns the checks for a request, before its plugins are registered. `None` if it asks for none.
+    ///
+    /// # Errors
+    /// If the lock is missing or invalid, or a key is invalid.
+    pub(crate) fn new<'r>(
+        registry: &Registry,
+        request: &'r Request,
+        file: &PipelineFile,
+    ) -> Result<Option<Admission<'r>>, PassError> {
+        let keys = TrustedKeys::new(file)?;
+        if !request.locked && !request.require_signed && keys.is_empty() {
+            return Ok(None);
+        }
+        let plugins = registry.plugins();
+        Ok(Some(Admission {
+            request,
+            lock: request.locked.then(|| Lock::read(request)).transpose()?,
+            keys,
+            earlier: plugins
+                .iter()
+                .map(|plugin| plugin.name().to_owned())
+                .collect(),
+        }))
+    }
+
+    /// Checks the plugins that a run may load. Other plugins of the request that don't pass are removed from the
+    /// registry, so that no pass can load them.
+    ///
+    /// # Errors
+    /// If a plugin differs from the lock, or has no valid signature.
+    pub(crate) fn check(&self, registry: &Registry, prepared: &Prepared) -> Result<(), PassError> {
+        let needed = prepared.needed_plugins(self.request);
+        let mut differences = self
+            .lock
+            .as_ref()
+            .map_or(Vec::new(), |lock| lock.missing(registry));
+        for plugin in &needed {
+            differences.extend(self.difference(plugin)?);
+        }
+        if let Some(lock) = self.lock.as_ref().filter(|_| !differences.is_empty()) {
+            return Err(lock.error(differences));
+        }
+        for plugin in registry.plugins() {
+            let name = plugin.name();
+            if self.earlier.contains(name) || needed.iter().any(|needed| needed.name() == name) {
+                continue;
+            }
+            let is_locked = self.lock.as_ref().is_none_or(|lock| lock.has(name));
+            let reason = match is_locked.then(|| self.difference(&plugin)) {
+                Some(Ok(None)) => continue,
+                Some(Ok(Some(difference))) => difference,
+                Some(Err(error)) => error.message.clone(),
+                None => "it is not locked".to_owned(),
+            };
+            let reason = PluginErrorKind::NotTrusted(reason);
+            registry.reject_plugin(name, PluginError::new(plugin.origin().clone(), reason))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a plugin's file once, verifies its signature, and describes how it differs from the lock.
+    fn difference(&self, plugin: &Plugin) -> Result<Option<String>, PassError> {
+        let Some(path) = plugin.origin().path() else {
+            return Ok(None);
+        };
+        let not_signed = |reason: String| {
+            signature::not_signed(plugin.name(), path, &reason, self.keys.is_empty())
+        };
+        let signature = self.signature(plugin, path).map_err(not_signed)?;
+        let verifier = signature
+            .as_ref()
+            .map(|signature| self.keys.verifier(signature));
+        let mut verifier = verifier.transpose().map_err(not_signed)?;
+        let mut hasher = self.lock.is_some().then(blake3::Hasher::new);
+        if verifier.is_none() && hasher.is_none() {
+            return Ok(None);
+        }
+        contents::read(plugin, |bytes| {
+            hasher
+                .iter_mut()
+                .for_each(|hasher| _ = hasher.update(bytes));
+            verifier
+                .iter_mut()
+                .for_each(|verifier| verifier.update(bytes));
+        })?;
+        let verified = verifier.map_or(Ok(()), |mut verifier| verifier.finalize());
+        verified
+            .map_err(|_| not_signed("the file differs from the one that was signed".to_owned()))?;
+        let locked = self.lock.as_ref().zip(hasher);
+        Ok(locked.and_then(|(lock, hasher)| {
+            lock.difference(plugin, hasher.finalize().to_hex().as_str())
+        }))
+    }
+
+    /// Returns the signature to verify. `None` if the plugin needs none and has none.
+    fn signature(&self, plugin: &Plugin, path: &Path) -> Result<Option<SignatureFile>, String> {
+        let is_required = self.request.require_signed && !self.is_standard(plugin, path);
+        if !is_required && self.keys.is_empty() {
+            return Ok(None);
+        }
+        let found = signature::read(path)?;
+        match found.is_none() && is_required {
+            true => Err(format!(
+                "`{}` does not exist",
+                signature::signature_path(path).display()
+            )),
+            false => Ok(found),
+        }
+    }
+
+    /// Whether a plugin was installed with the program, so that it is trusted like the program.
+    fn is_standard(&self, plugin: &Plugin, path: &Path) -> bool {
+        STANDARD.contains(&plugin.name())
+            && standard_dirs(self.request)
+                .iter()
+                .any(|dir| dir == directory_of(path))
+    }
+}
