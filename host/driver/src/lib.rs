@@ -14,6 +14,7 @@ pub mod oracle;
 pub mod pipeline;
 mod pipeline_file;
 mod prepare;
+pub mod provenance;
 mod raw_path;
 pub mod replay;
 pub mod reproducer;

@@ -9,6 +9,7 @@ mod explain;
 mod extract;
 mod inspect;
 mod list;
+mod lock;
 mod plugin;
 mod reduce;
 mod replay;
@@ -18,6 +19,7 @@ mod shell;
 mod stats;
 mod two_models;
 pub(crate) mod usage_error;
+mod verify_provenance;
 pub(crate) mod worker;
 
 use std::path::Path;
@@ -79,6 +81,8 @@ fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Blame(args) => blame::blame(args)?,
         Command::Reduce(args) => reduce::reduce(args)?,
         Command::Replay(args) => replay::replay(args)?,
+        Command::Lock(args) => lock::lock(args)?,
+        Command::VerifyProvenance(args) => verify_provenance::verify_provenance(&args)?,
         Command::Schema(args) => schema::schema(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args)?,
@@ -152,6 +156,8 @@ fn shared(command: &Command) -> Shared<'_> {
             whole(&args.process, args.json, model, output)
         }
         Command::Explain(args) => without_process(args.json),
+        Command::Lock(args) => without_process(args.json),
+        Command::VerifyProvenance(args) => without_process(args.json),
         Command::Inspect(args) => without_process(args.json),
         Command::Plugin(args) => without_process(match &args.command {
             PluginCommand::Check(args) => args.json,

@@ -49,11 +49,9 @@ pub fn commit(report: &mut Report, output: Option<StagedModel>) -> Result<(), Pa
         return Ok(());
     };
     output.commit().inspect_err(|error| {
-        report.ok = false;
-        report.exit_status = error.exit_status();
+        report.add_error(error);
         report.model.output = None;
         report.model.bytes_after = None;
-        report.diagnostics.push(error.to_diagnostic());
     })
 }
 

@@ -77,8 +77,8 @@ pub fn lock_path(request: &Request) -> Option<PathBuf> {
 pub fn lock(registry: &Registry, request: &Request) -> Result<LockUpdate, PassError> {
     let (path, pipeline) = lock_of(request)?;
     let prepared = Prepared::new(registry, request, Watched::default())?;
-    let old = LockFile::read(&path)?.unwrap_or_default();
-    let mut file = old.clone();
+    let old = LockFile::read(&path)?;
+    let mut file = old.clone().unwrap_or_default();
     let mut plugins = Vec::new();
     for plugin in prepared.needed_plugins(request) {
         let Some(own_path) = plugin.origin().path() else {
@@ -90,7 +90,7 @@ pub fn lock(registry: &Registry, request: &Request) -> Result<LockUpdate, PassEr
     }
     plugins.extend(file.remove_all_but(&plugins, &pipeline));
     plugins.sort_by(|a, b| a.name.cmp(&b.name));
-    if file != old && !request.locked {
+    if old.as_ref() != Some(&file) && !request.locked {
         file.write(&path)?;
     }
     Ok(LockUpdate {
@@ -217,11 +217,6 @@ impl Lock {
         let plugins: Vec<LockedPlugin> = plugins
             .filter(|plugin| plugin.pipelines.contains(&pipeline))
             .collect();
-        if plugins.is_empty() {
-            let message = format!("`{}` has no plugins of `{pipeline}`", path.display());
-            let error = PassError::new(ErrorKind::Lock, message);
-            return Err(error.help(format!("lock the plugins of the pipeline: `{command}`")));
-        }
         Ok(Lock {
             path,
             plugins,

@@ -7,7 +7,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use minisign_verify::{Error, PublicKey, Signature, StreamVerifier};
 use passdock_core::{ErrorKind, PassError};
-use serde::{Deserialize, Serialize};
 
 use crate::pipeline_file::PipelineFile;
 
@@ -80,25 +79,15 @@ pub fn signature_path(plugin: &Path) -> PathBuf {
     path.into()
 }
 
-/// The state of a plugin's signature, without trusted keys.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SignatureState {
-    /// There is no signature file.
-    Missing,
-    /// The signature file can't be read, with the reason.
-    Unreadable(String),
-    /// The identifier of the key in the signature file. The signature isn't verified.
-    OfKey(String),
-}
-
-/// Reads the signature of a plugin file without verifying it.
-pub fn signature_state(plugin: &Path) -> SignatureState {
-    match read(plugin) {
-        Ok(None) => SignatureState::Missing,
-        Ok(Some(signature)) => SignatureState::OfKey(signature.key_id),
-        Err(reason) => SignatureState::Unreadable(reason),
-    }
+/// Returns the identifier of the key in the signature next to a plugin file, without verifying the signature. Returns
+/// `None` if there is no signature.
+///
+/// # Errors
+/// If the signature can't be read.
+pub fn signature_key(plugin: &Path) -> Result<Option<String>, PassError> {
+    let signature = read(plugin);
+    let signature = signature.map_err(|reason| PassError::new(ErrorKind::Signature, reason))?;
+    Ok(signature.map(|signature| signature.key_id))
 }
 
 /// Reads the signature of a plugin file. Returns `None` if there is none, and the reason if it can't be read.
