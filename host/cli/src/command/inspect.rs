@@ -59,13 +59,9 @@ impl Contents {
             });
             let mut json = json!(**plugin.manifest());
             json["signature_key"] = json!(signature);
-            let mut text = in_full::plugin(plugin.manifest(), Some(file));
-            if let Some(key) = signature {
-                text += &format!("signature of key {key}, not verified\n");
-            }
             return Ok(Contents {
                 json,
-                text: Some(text),
+                text: Some(in_full::plugin(plugin.manifest(), Some(file))),
                 diagnostics,
             });
         }

@@ -9,7 +9,6 @@ mod explain;
 mod extract;
 mod inspect;
 mod list;
-mod lock;
 mod plugin;
 mod reduce;
 mod replay;
@@ -17,9 +16,9 @@ mod run;
 mod schema;
 mod shell;
 mod stats;
+mod trust;
 mod two_models;
 pub(crate) mod usage_error;
-mod verify_provenance;
 pub(crate) mod worker;
 
 use std::path::Path;
@@ -81,8 +80,8 @@ fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Blame(args) => blame::blame(args)?,
         Command::Reduce(args) => reduce::reduce(args)?,
         Command::Replay(args) => replay::replay(args)?,
-        Command::Lock(args) => lock::lock(args)?,
-        Command::VerifyProvenance(args) => verify_provenance::verify_provenance(&args)?,
+        Command::Lock(args) => trust::lock::lock(args)?,
+        Command::VerifyProvenance(args) => trust::verify_provenance::verify_provenance(&args)?,
         Command::Schema(args) => schema::schema(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args)?,

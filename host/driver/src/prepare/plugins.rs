@@ -78,12 +78,18 @@ pub(super) fn load(
     check_plugins(file, registry)
 }
 
-/// Returns the directories of the standard plugins: that of the program, and the one of its installation.
-pub(crate) fn standard_dirs(request: &Request) -> Vec<PathBuf> {
-    let program = request.program_dir.iter();
-    let installation = |dir: &PathBuf| Some(discover::dir_in_prefix(dir.parent()?));
-    let installed = request.program_dir.as_ref().and_then(installation);
-    program.cloned().chain(installed).collect()
+/// Whether a directory is one of the standard plugins: that of the program, or the one of its installation.
+pub(crate) fn is_standard_dir(request: &Request, dir: &Path) -> bool {
+    let Some(program) = &request.program_dir else {
+        return false;
+    };
+    let installed = program.parent().map(discover::dir_in_prefix);
+    let mut standard = [Some(program), installed.as_ref()].into_iter().flatten();
+    let same = |other: &PathBuf| match (dunce::canonicalize(other), dunce::canonicalize(dir)) {
+        (Ok(other), Ok(dir)) => other == dir,
+        _ => false,
+    };
+    standard.any(same)
 }
 
 /// Rejects a built-in pipeline if the standard plugins are missing. The error doesn't refer to its text, which the user

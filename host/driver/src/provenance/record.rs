@@ -15,7 +15,7 @@ use super::statement::{
     STATEMENT, Statement,
 };
 use crate::model_file::{self, ReadOptions, is_standard, referenced_data_files};
-use crate::prepare::{Prepared, Request, Watched};
+use crate::prepare::{Prepared, Request, Watched, protected_file};
 
 /// The options of a request that have no influence on the result, or that name files.
 const LEFT_OUT: [&str; 17] = [
@@ -95,6 +95,10 @@ impl Provenance {
 
     fn add_inputs(&mut self, registry: &Registry, request: &Request) -> Result<(), PassError> {
         let prepared = Prepared::new(registry, request, Watched::default())?;
+        if let Some(what) = protected_file(&self.file, request, registry) {
+            let error = io::Error::other(format!("it is {what}"));
+            return Err(failed(&self.file, &error).help("choose another file"));
+        }
         let module = request.read_model()?;
         let mut inputs = vec![self.resource(&request.model, "model")?];
         for data in data_files(&request.model, &module) {

@@ -10,7 +10,7 @@ use super::lock::Lock;
 use super::signature::{self, SignatureFile, TrustedKeys};
 use super::{STANDARD, contents};
 use crate::pipeline_file::PipelineFile;
-use crate::prepare::{Prepared, Request, standard_dirs};
+use crate::prepare::{Prepared, Request, is_standard_dir};
 
 /// The checks of plugins that a request and its pipeline ask for.
 pub(crate) struct Admission<'r> {
@@ -134,9 +134,6 @@ impl Admission<'_> {
 
     /// Whether a plugin was installed with the program, so that it is trusted like the program.
     fn is_standard(&self, plugin: &Plugin, path: &Path) -> bool {
-        STANDARD.contains(&plugin.name())
-            && standard_dirs(self.request)
-                .iter()
-                .any(|dir| dir == directory_of(path))
+        STANDARD.contains(&plugin.name()) && is_standard_dir(self.request, directory_of(path))
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contents;
 use super::lock_file::{LockFile, LockedPlugin};
-use crate::prepare::{Prepared, Request, Watched, standard_dirs};
+use crate::prepare::{Prepared, Request, Watched, is_standard_dir};
 use crate::reproducer::shell_quoted;
 
 /// The name of a lock file.
@@ -65,7 +65,7 @@ pub enum LockChange {
 /// Returns the path of the lock file of a request's pipeline, which is next to the pipeline. `None` without a pipeline.
 pub fn lock_path(request: &Request) -> Option<PathBuf> {
     let pipeline = request.pipeline.as_ref()?;
-    Some(directory_of(&pipeline.path).join(NAME))
+    Some(pipeline.path.with_file_name(NAME))
 }
 
 /// Locks the plugins that a request's run may load: writes their names, versions and hashes to the lock file next to
@@ -241,19 +241,19 @@ impl Lock {
         let mut fields = Vec::new();
         if about.version != locked.version {
             let (locked, found) = (&locked.version, &about.version);
-            fields.push(format!("version: locked {locked}, found {found}"));
+            fields.push(format!("version {found}, locked {locked}"));
         }
         let abi = about.abi.to_string();
         if abi != locked.abi {
-            fields.push(format!("ABI: locked {}, found {abi}", locked.abi));
+            fields.push(format!("ABI {abi}, locked {}", locked.abi));
         }
         match locked.blake3.get(&platform) {
             Some(locked) if locked == blake3 => {}
-            Some(locked) => fields.push(format!("BLAKE3: locked {locked}, found {blake3}")),
-            None => fields.push(format!("BLAKE3: not locked for {platform}, found {blake3}")),
+            Some(locked) => fields.push(format!("BLAKE3 {blake3}, locked {locked}")),
+            None => fields.push(format!("BLAKE3 {blake3}, not locked for {platform}")),
         }
         let fields = Some(fields.join("; ")).filter(|fields| !fields.is_empty());
-        fields.map(|fields| format!("plugin `{name}` in {found}: {fields}"))
+        fields.map(|fields| format!("plugin `{name}` in {found} has {fields}"))
     }
 
     /// Describes the locked plugins that a registry doesn't have.
@@ -268,13 +268,12 @@ impl Lock {
     }
 
     /// Returns the error for plugins that differ from the lock.
-    pub(super) fn error(&self, mut differences: Vec<String>) -> PassError {
-        let first = differences.remove(0);
-        let message = format!("{first}; the lock is `{}`", self.path.display());
+    pub(super) fn error(&self, differences: Vec<String>) -> PassError {
+        let message = format!("the plugins differ from `{}`", self.path.display());
         let mut error = PassError::new(ErrorKind::Lock, message);
         error.notes = differences;
         error.help(format!(
-            "use the locked plugins, or if the change is intended, run `{}`",
+            "use the locked plugins; if the change is intended, run `{}`",
             self.command
         ))
     }
@@ -320,10 +319,7 @@ fn origin(plugin: &Path, lock: &Path, request: &Request) -> String {
     let is_default = !is_named && request.default_dirs.iter().any(|default| default == dir);
     if is_default {
         let named = std::env::var_os("PASSDOCK_PLUGIN_PATH").unwrap_or_default();
-        let kind = if standard_dirs(request)
-            .iter()
-            .any(|standard| standard == dir)
-        {
+        let kind = if is_standard_dir(request, dir) {
             "standard plugins"
         } else if user_dir().is_some_and(|user| dir.starts_with(user)) {
             "installed plugins"

@@ -58,7 +58,7 @@ impl TrustedKeys {
         };
         key.verify_stream(&signature.signature).map_err(|error| match error {
             Error::UnsupportedLegacyMode => {
-                "the signature has minisign's legacy format; sign the file again with minisign 0.10 or later"
+                "the signature has minisign's legacy format, which `minisign -S -l` writes; sign the file without `-l`"
                     .to_owned()
             }
             error => format!("invalid signature: {error}"),
@@ -124,13 +124,11 @@ fn key_id(text: &str) -> Option<String> {
 
 /// Returns the error for a plugin without a valid signature of a trusted key.
 pub(super) fn not_signed(plugin: &str, path: &Path, reason: &str, no_keys: bool) -> PassError {
-    let message = format!(
-        "plugin `{plugin}` in `{}` is not signed: {reason}",
-        path.display()
-    );
+    let path = path.display();
+    let message = format!("plugin `{plugin}` in `{path}` has no valid signature: {reason}");
     let error = PassError::new(ErrorKind::Signature, message);
     error.help(match no_keys {
-        true => "add the vendor's public key to the pipeline: `[plugins]`, `trusted_keys = [\"RW…\"]`",
+        true => "add the public key of the plugin's vendor to `trusted_keys` in `[plugins]` of the pipeline",
         false => {
             "get the signed plugin from its vendor; if you built it, sign it: `minisign -S -m FILE`; if you trust \
              another key, add it to `trusted_keys`"

@@ -7,7 +7,7 @@ use crate::args::trust::LockArgs;
 use crate::show::{self, TextTable};
 use crate::{plugins, request};
 
-pub(crate) fn lock(args: LockArgs) -> Result<u8, PassError> {
+pub(in crate::command) fn lock(args: LockArgs) -> Result<u8, PassError> {
     let request = request::from_pass_args(Some(&args.pipeline), args.passes)?;
     let update = trust::lock(&plugins::registry(), &request)?;
     show::print_result(&update, args.json, |update| show::print(&render(update)));

@@ -6,7 +6,7 @@ use passdock::{ErrorKind, PassError};
 use crate::args::trust::VerifyProvenanceArgs;
 use crate::show::{self, CommandOutput};
 
-pub(crate) fn verify_provenance(args: &VerifyProvenanceArgs) -> Result<u8, PassError> {
+pub(in crate::command) fn verify_provenance(args: &VerifyProvenanceArgs) -> Result<u8, PassError> {
     let mut verification = provenance::verify(&args.file)?;
     if args.allow_missing_inputs {
         let inputs = &mut verification.inputs;
