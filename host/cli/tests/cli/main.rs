@@ -30,3 +30,4 @@ mod support;
 mod terminal;
 #[cfg(unix)]
 mod time_limit;
+mod trust;

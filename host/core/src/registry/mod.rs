@@ -286,13 +286,23 @@ impl Registry {
         inner.remove(name).map_err(PassError::from)
     }
 
-    /// Removes a plugin that must not be loaded. Errors about missing passes list the reason.
+    /// Removes a plugin that must not be loaded. Errors about missing passes list the reason. With `warns`, so does
+    /// [`Registry::unreadable`].
     ///
     /// # Errors
     /// If there is no such plugin.
-    pub fn reject_plugin(&self, name: &str, reason: PluginError) -> Result<(), PassError> {
+    pub fn reject_plugin(
+        &self,
+        name: &str,
+        reason: PluginError,
+        warns: bool,
+    ) -> Result<(), PassError> {
         self.unregister_plugin(name)?;
-        self.write().passed_over.push(reason);
+        let mut inner = self.write();
+        match warns {
+            true => inner.unreadable.push(reason),
+            false => inner.passed_over.push(reason),
+        }
         Ok(())
     }
 

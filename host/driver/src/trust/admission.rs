@@ -47,37 +47,40 @@ impl Admission<'_> {
         }))
     }
 
-    /// Checks the plugins that a run may load. Other plugins of the request that don't pass are removed from the
-    /// registry, so that no pass can load them.
+    /// Checks the plugins that a run uses, and those that are locked. Other plugins of the request that don't pass are
+    /// removed from the registry, so that their op definitions aren't used, and no pass can load them.
     ///
     /// # Errors
     /// If a plugin differs from the lock, or has no valid signature.
     pub(crate) fn check(&self, registry: &Registry, prepared: &Prepared) -> Result<(), PassError> {
-        let needed = prepared.needed_plugins(self.request);
-        let mut differences = self
-            .lock
-            .as_ref()
-            .map_or(Vec::new(), |lock| lock.missing(registry));
-        for plugin in &needed {
-            differences.extend(self.difference(plugin)?);
-        }
-        if let Some(lock) = self.lock.as_ref().filter(|_| !differences.is_empty()) {
-            return Err(lock.error(differences));
-        }
+        let lock = self.lock.as_ref();
+        let used = prepared.used_plugins(self.request);
+        let mut differences = lock.map_or(Vec::new(), |lock| lock.missing(registry));
+        let mut rejected = Vec::new();
         for plugin in registry.plugins() {
             let name = plugin.name();
-            if self.earlier.contains(name) || needed.iter().any(|needed| needed.name() == name) {
-                continue;
+            let is_used = used.iter().any(|used| used.name() == name);
+            match self.difference(&plugin) {
+                Ok(None) => {}
+                Ok(Some(difference)) if is_used || lock.is_some_and(|lock| lock.has(name)) => {
+                    differences.push(difference);
+                }
+                Err(error) if is_used => return Err(error),
+                // The program may use its plugins in other ways.
+                _ if self.earlier.contains(name) => {}
+                Ok(Some(difference)) => rejected.push((plugin, difference)),
+                Err(error) => rejected.push((plugin, error.message.clone())),
             }
-            let is_locked = self.lock.as_ref().is_none_or(|lock| lock.has(name));
-            let reason = match is_locked.then(|| self.difference(&plugin)) {
-                Some(Ok(None)) => continue,
-                Some(Ok(Some(difference))) => difference,
-                Some(Err(error)) => error.message.clone(),
-                None => "it is not locked".to_owned(),
-            };
+        }
+        if let Some(lock) = lock.filter(|_| !differences.is_empty()) {
+            return Err(lock.error(differences));
+        }
+        for (plugin, reason) in rejected {
             let reason = PluginErrorKind::NotTrusted(reason);
-            registry.reject_plugin(name, PluginError::new(plugin.origin().clone(), reason))?;
+            let reason = PluginError::new(plugin.origin().clone(), reason);
+            // A lock says which definitions are used.
+            let warns = lock.is_none() && !plugin.manifest().ops.is_empty();
+            registry.reject_plugin(plugin.name(), reason, warns)?;
         }
         Ok(())
     }
@@ -87,6 +90,9 @@ impl Admission<'_> {
         let Some(path) = plugin.origin().path() else {
             return Ok(None);
         };
+        if let Some(lock) = self.lock.as_ref().filter(|lock| !lock.has(plugin.name())) {
+            return Ok(Some(lock.unlisted(plugin)));
+        }
         let not_signed = |reason: String| {
             signature::not_signed(plugin.name(), path, &reason, self.keys.is_empty())
         };

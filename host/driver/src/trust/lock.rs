@@ -229,12 +229,18 @@ impl Lock {
         self.plugins.iter().any(|plugin| plugin.name == name)
     }
 
+    /// Describes a plugin that the lock doesn't have.
+    pub(super) fn unlisted(&self, plugin: &Plugin) -> String {
+        let (name, found) = (plugin.name(), plugin.origin());
+        format!("plugin `{name}` in {found} is not locked")
+    }
+
     /// Describes how a plugin, whose file has a given hash, differs from the lock.
     pub(super) fn difference(&self, plugin: &Plugin, blake3: &str) -> Option<String> {
         let name = plugin.name();
         let found = plugin.origin();
         let Some(locked) = self.plugins.iter().find(|locked| locked.name == name) else {
-            return Some(format!("plugin `{name}` in {found} is not locked"));
+            return Some(self.unlisted(plugin));
         };
         let about = &plugin.manifest().plugin;
         let platform = platform();

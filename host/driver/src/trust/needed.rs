@@ -5,13 +5,29 @@ use std::sync::Arc;
 
 use passdock_core::{INFER_TYPE, PassRef, Plugin};
 
+use super::STANDARD;
 use crate::prepare::{BINDING, Prepared, Request, passes_in};
 
 impl Prepared {
-    /// Returns the plugins that a run of a request may load: those of its passes, of passes that these require, and of
-    /// its instruments, those that the user named by file, and all plugins with op definitions; also the plugins that
-    /// these require. Other plugins in the registry or in the request's directories aren't included.
+    /// Returns the plugins that a run of a request may load: those that it uses, and all plugins with op definitions;
+    /// also the standard plugins and those that the user named by file or by directory, whose passes other passes may
+    /// run by name.
     pub(crate) fn needed_plugins(&self, request: &Request) -> Vec<Arc<Plugin>> {
+        let registry = self.context.registry();
+        self.plugins_for(request, |plugin| {
+            let name = plugin.name();
+            let has_ops = !plugin.manifest().ops.is_empty();
+            has_ops || STANDARD.contains(&name) || registry.is_named(name)
+        })
+    }
+
+    /// Returns the plugins without which a run of a request would fail: those of its passes, of passes that these
+    /// require, and of its instruments, and those that the user named by file; also the plugins that these require.
+    pub(super) fn used_plugins(&self, request: &Request) -> Vec<Arc<Plugin>> {
+        self.plugins_for(request, |_| false)
+    }
+
+    fn plugins_for(&self, request: &Request, others: impl Fn(&Plugin) -> bool) -> Vec<Arc<Plugin>> {
         let registry = self.context.registry();
         let all = registry.plugins();
         let named_files = registry.named_files();
@@ -19,7 +35,7 @@ impl Prepared {
             let path = plugin.origin().path();
             path.is_some_and(|path| named_files.contains(path))
         };
-        let always = |plugin: &&Arc<Plugin>| !plugin.manifest().ops.is_empty() || is_named(plugin);
+        let always = |plugin: &&Arc<Plugin>| others(plugin) || is_named(plugin);
         let mut open: Vec<Arc<Plugin>> = all.iter().filter(always).cloned().collect();
         open.extend(self.plugins_of_passes(request));
         let instruments = self.context.instruments();
