@@ -12,6 +12,14 @@ use super::{STANDARD, contents};
 use crate::pipeline_file::PipelineFile;
 use crate::prepare::{Prepared, Request, is_standard_dir};
 
+/// The reason why a plugin must not be loaded.
+enum Objection {
+    /// How it differs from the lock, as a predicate: `is not locked`.
+    Lock(String),
+    /// Why it has no valid signature.
+    Signature(String),
+}
+
 /// The checks of plugins that a request and its pipeline ask for.
 pub(crate) struct Admission<'r> {
     request: &'r Request,
@@ -60,16 +68,22 @@ impl Admission<'_> {
         for plugin in registry.plugins() {
             let name = plugin.name();
             let is_used = used.iter().any(|used| used.name() == name);
-            match self.difference(&plugin) {
-                Ok(None) => {}
-                Ok(Some(difference)) if is_used || lock.is_some_and(|lock| lock.has(name)) => {
-                    differences.push(difference);
+            match self.objection(&plugin)? {
+                None => {}
+                Some(Objection::Lock(why))
+                    if is_used || lock.is_some_and(|lock| lock.has(name)) =>
+                {
+                    differences.push(format!("plugin `{name}` in {} {why}", plugin.origin()));
                 }
-                Err(error) if is_used => return Err(error),
+                Some(Objection::Signature(why)) if is_used => {
+                    return Err(signature::invalid(&plugin, &why, self.keys.is_empty()));
+                }
                 // The program may use its plugins in other ways.
                 _ if self.earlier.contains(name) => {}
-                Ok(Some(difference)) => rejected.push((plugin, difference)),
-                Err(error) => rejected.push((plugin, error.message.clone())),
+                Some(Objection::Lock(why)) => rejected.push((plugin, format!("it {why}"))),
+                Some(Objection::Signature(why)) => {
+                    rejected.push((plugin, format!("no valid signature: {why}")));
+                }
             }
         }
         if let Some(lock) = lock.filter(|_| !differences.is_empty()) {
@@ -85,22 +99,28 @@ impl Admission<'_> {
         Ok(())
     }
 
-    /// Reads a plugin's file once, verifies its signature, and describes how it differs from the lock.
-    fn difference(&self, plugin: &Plugin) -> Result<Option<String>, PassError> {
+    /// Reads a plugin's file once, compares it with the lock, and verifies its signature. Returns the reason why the
+    /// plugin must not be loaded.
+    fn objection(&self, plugin: &Plugin) -> Result<Option<Objection>, PassError> {
         let Some(path) = plugin.origin().path() else {
             return Ok(None);
         };
-        if let Some(lock) = self.lock.as_ref().filter(|lock| !lock.has(plugin.name())) {
-            return Ok(Some(lock.unlisted(plugin)));
+        if let Some(lock) = &self.lock
+            && !lock.has(plugin.name())
+        {
+            return Ok(Some(Objection::Lock("is not locked".to_owned())));
         }
-        let not_signed = |reason: String| {
-            signature::not_signed(plugin.name(), path, &reason, self.keys.is_empty())
+        let signature = match self.signature(plugin, path) {
+            Ok(signature) => signature,
+            Err(why) => return Ok(Some(Objection::Signature(why))),
         };
-        let signature = self.signature(plugin, path).map_err(not_signed)?;
         let verifier = signature
             .as_ref()
             .map(|signature| self.keys.verifier(signature));
-        let mut verifier = verifier.transpose().map_err(not_signed)?;
+        let mut verifier = match verifier.transpose() {
+            Ok(verifier) => verifier,
+            Err(why) => return Ok(Some(Objection::Signature(why))),
+        };
         let mut hasher = self.lock.is_some().then(blake3::Hasher::new);
         if verifier.is_none() && hasher.is_none() {
             return Ok(None);
@@ -113,13 +133,15 @@ impl Admission<'_> {
                 .iter_mut()
                 .for_each(|verifier| verifier.update(bytes));
         })?;
-        let verified = verifier.map_or(Ok(()), |mut verifier| verifier.finalize());
-        verified
-            .map_err(|_| not_signed("the file differs from the one that was signed".to_owned()))?;
+        if verifier.is_some_and(|mut verifier| verifier.finalize().is_err()) {
+            let why = "the file or the comment differs from what was signed";
+            return Ok(Some(Objection::Signature(why.to_owned())));
+        }
         let locked = self.lock.as_ref().zip(hasher);
-        Ok(locked.and_then(|(lock, hasher)| {
+        let difference = locked.and_then(|(lock, hasher)| {
             lock.difference(plugin, hasher.finalize().to_hex().as_str())
-        }))
+        });
+        Ok(difference.map(Objection::Lock))
     }
 
     /// Returns the signature to verify. `None` if the plugin needs none and has none.

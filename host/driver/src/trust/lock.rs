@@ -229,19 +229,11 @@ impl Lock {
         self.plugins.iter().any(|plugin| plugin.name == name)
     }
 
-    /// Describes a plugin that the lock doesn't have.
-    pub(super) fn unlisted(&self, plugin: &Plugin) -> String {
-        let (name, found) = (plugin.name(), plugin.origin());
-        format!("plugin `{name}` in {found} is not locked")
-    }
-
-    /// Describes how a plugin, whose file has a given hash, differs from the lock.
+    /// Describes how a plugin, whose file has a given hash, differs from its entry in the lock, as a predicate: `has
+    /// version 1.3.0, locked 1.2.0`.
     pub(super) fn difference(&self, plugin: &Plugin, blake3: &str) -> Option<String> {
         let name = plugin.name();
-        let found = plugin.origin();
-        let Some(locked) = self.plugins.iter().find(|locked| locked.name == name) else {
-            return Some(self.unlisted(plugin));
-        };
+        let locked = self.plugins.iter().find(|locked| locked.name == name)?;
         let about = &plugin.manifest().plugin;
         let platform = platform();
         let mut fields = Vec::new();
@@ -259,7 +251,7 @@ impl Lock {
             None => fields.push(format!("BLAKE3 {blake3}, not locked for {platform}")),
         }
         let fields = Some(fields.join("; ")).filter(|fields| !fields.is_empty());
-        fields.map(|fields| format!("plugin `{name}` in {found} has {fields}"))
+        fields.map(|fields| format!("has {fields}"))
     }
 
     /// Describes the locked plugins that a registry doesn't have.

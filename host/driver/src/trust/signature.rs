@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use minisign_verify::{Error, PublicKey, Signature, StreamVerifier};
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError, Plugin};
 
 use crate::pipeline_file::PipelineFile;
 
@@ -123,9 +123,9 @@ fn key_id(text: &str) -> Option<String> {
 }
 
 /// Returns the error for a plugin without a valid signature of a trusted key.
-pub(super) fn not_signed(plugin: &str, path: &Path, reason: &str, no_keys: bool) -> PassError {
-    let path = path.display();
-    let message = format!("plugin `{plugin}` in `{path}` has no valid signature: {reason}");
+pub(super) fn invalid(plugin: &Plugin, reason: &str, no_keys: bool) -> PassError {
+    let (name, origin) = (plugin.name(), plugin.origin());
+    let message = format!("plugin `{name}` in {origin} has no valid signature: {reason}");
     let error = PassError::new(ErrorKind::Signature, message);
     error.help(match no_keys {
         true => "add the public key of the plugin's vendor to `trusted_keys` in `[plugins]` of the pipeline",

@@ -43,7 +43,8 @@ fn render(verification: &Verification) -> String {
 fn state(file: &CheckedFile) -> String {
     let recorded = &file.recorded;
     match (&file.found, &file.error) {
-        (Some(_), _) if file.state == FileState::Same => "OK".to_owned(),
+        _ if file.state == FileState::Same => "OK".to_owned(),
+        _ if file.state == FileState::Missing => "missing".to_owned(),
         (Some(found), _) => format!("sha256 recorded {recorded}, found {found}"),
         (None, error) => show::safe(error.as_deref().unwrap_or_default()),
     }

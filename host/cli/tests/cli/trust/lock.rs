@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::{bench, outcome, shown};
-use crate::support::{Bench, plugin_elsewhere};
+use crate::support::Bench;
 
 #[test]
 fn lock_file_lists_the_plugins_of_a_run() {
@@ -125,7 +125,8 @@ fn changed_plugin_is_rejected() {
          = note: plugin `tap` in `plugins/tap.so` has BLAKE3 HASH, locked HASH
          = help: use the locked plugins; if the change is intended, run `passdock lock p.toml`
         exit status 3
-    "#]].assert_eq(&outcomes[0]);
+    "#]]
+    .assert_eq(&outcomes[0]);
     assert!(!bench.exists("out.ir"));
     assert_eq!(bench.read("passdock.lock"), before);
     assert_eq!(bench.passdock("check p.toml").status, 0);
@@ -281,22 +282,10 @@ fn locking_again_keeps_other_platforms_and_pipelines() {
 fn plugin_that_is_not_locked_is_not_loaded() {
     let bench = bench();
     assert_eq!(bench.passdock("lock p.toml").status, 0);
-    let bad = plugin_elsewhere("passdock-misbehaving");
-    std::fs::copy(&bad, bench.path("plugins/bad.so")).expect("a copy of the plugin");
-    let ran = bench.passdock("run p.toml m.ir --locked -o out.ir");
-    assert_eq!(ran.status, 0, "{}", ran.stderr);
     let locked = bench.read("passdock.lock");
-    bench.write(
-        "passdock.lock",
-        locked.replace("name = \"relax\"", "name = \"bad\""),
-    );
-    let ran = bench.passdock("check p.toml --locked");
-    expect![[r#"
-        error[lock]: duplicate plugin `bad` in `passdock.lock`
-         |
-         = help: delete the file and run `passdock lock`
-        exit status 3
-    "#]].assert_eq(&outcome(&bench, &ran));
+    bench.write("passdock.lock", without_plugin(&locked, "bad"));
+    let ran = bench.passdock("run p.toml m.ir --locked -o out.ir");
+    assert_eq!(outcome(&bench, &ran), "exit status 0\n");
     bench.write(
         "p.toml",
         "passes = ['tap.transform.Runs']\n[plugins]\ndirs = ['plugins']\n",
@@ -307,9 +296,8 @@ fn plugin_that_is_not_locked_is_not_loaded() {
         error[unknown-pass]: no pass is named `relax.transform.InferType`
          |
          = in pass tap.transform.Runs of plugin `plugins/tap.so`
-         = note: cannot load plugin `libpassdock_misbehaving.so`: hidden by plugin `plugins/bad.so`, which has the same name and takes precedence
          = note: cannot load plugin `libpassdock_tap.so`: hidden by plugin `plugins/tap.so`, which has the same name and takes precedence
-         = note: cannot load plugin `libpassdock_relax.so`: plugin `relax` in `libpassdock_relax.so` is not locked
+         = note: cannot load plugin `libpassdock_relax.so`: it is not locked
          = note: required by `tap.transform.Needs`, through tap.transform.Runs -> tap.transform.Needs
          = note: `tap.transform.Runs` runs `tap.transform.Needs`
          = help: run `passdock list passes` to list the passes

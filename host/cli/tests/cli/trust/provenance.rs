@@ -261,17 +261,19 @@ fn data_files_of_both_models_are_recorded() {
         w.ir: OK
         w.bin: OK
         exit status 0
-    "#]].assert_eq(&verified(&bench));
+    "#]]
+    .assert_eq(&verified(&bench));
     bench.write("w.bin", &weights[..4092]);
     std::fs::remove_file(bench.path("out/w.onnx.data")).expect("the data");
     expect![[r#"
         out/w.onnx: OK
-        out/w.onnx.data: No such file or directory (os error 2)
+        out/w.onnx.data: missing
         w.ir: OK
         w.bin: sha256 recorded HASH, found HASH
         error[provenance]: 2 files differ from `w.json`
         exit status 1
-    "#]].assert_eq(&verified(&bench));
+    "#]]
+    .assert_eq(&verified(&bench));
     std::fs::remove_file(bench.path("w.ir")).expect("the model");
     let words = "verify-provenance w.json --allow-missing-inputs --json";
     let ran = bench.passdock(words);
@@ -428,7 +430,7 @@ fn invalid_statements_are_errors() {
         /dev/zero: not a regular file
         error[provenance]: 1 file differs from `wrong.json`
         exit status 1
-        \u{202e}out.ir: No such file or directory (os error 2)
+        \u{202e}out.ir: missing
         error[provenance]: 1 file differs from `wrong.json`
         exit status 1
     "#]].assert_eq(&outcomes);
