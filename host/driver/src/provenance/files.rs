@@ -7,8 +7,12 @@ use std::path::{Component, Path};
 
 use sha2::{Digest, Sha256};
 
-/// Returns the SHA-256 hash of a regular file in hexadecimal. The file is read in parts, because weights are large.
-pub(super) fn sha256(path: &Path) -> io::Result<String> {
+/// Returns the SHA-256 hash of a regular file in hexadecimal, as `sha256sum` prints it. The file is read in parts,
+/// because weights are large.
+///
+/// # Errors
+/// If it isn't a regular file, or can't be read.
+pub fn sha256(path: &Path) -> io::Result<String> {
     // Opening a pipe would block.
     if !path.metadata()?.is_file() {
         return Err(io::Error::other("not a regular file"));

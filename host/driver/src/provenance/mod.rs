@@ -8,5 +8,6 @@ mod record;
 mod statement;
 mod verify;
 
+pub use files::sha256;
 pub use record::Provenance;
 pub use verify::{CheckedFile, FileState, Verification, check_statement, verify};

@@ -121,6 +121,18 @@ fn changed_plugin_is_not_loaded() {
     assert!(!bench.exists("changed.ir"));
 }
 
+#[test]
+fn signature_is_installed_with_the_plugin() {
+    let bench = bench();
+    bench.write("c.so.minisig", SIGNED);
+    let pipeline =
+        format!("passes = ['c.transform.FuseDoubleRelu']\nplugins.trusted_keys = ['{VENDOR}']\n");
+    bench.write("installed.toml", pipeline);
+    assert_eq!(bench.passdock("plugin install c.so").status, 0);
+    let ran = bench.passdock("check installed.toml --require-signed");
+    assert_eq!(outcome(&bench, &ran), "exit status 0\n");
+}
+
 /// Other plugins need a signature in the directories of the program, too.
 #[test]
 fn only_standard_plugins_are_trusted_like_the_program() {
