@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use passdock_core::{PassError, PassKind, Plugin, Registry};
 
 use crate::prepare::{Prepared, Request, Watched};
-use crate::trust::STANDARD;
+use crate::trust::{STANDARD, has_ops};
 
-/// Returns the files of the plugins that affect a request's results: those that its run may load. Other plugins in the
-/// registry or in the request's directories aren't included.
+/// Returns the files of the plugins that affect a request's results: those that its run uses, and all plugins with op
+/// definitions. Other plugins in the registry or in the request's directories aren't included.
 ///
 /// A module pass may run any pass by name without requiring it. Those of the standard plugins don't. If one of another
 /// plugin runs, all plugins are included.
@@ -26,7 +26,7 @@ pub fn plugin_files(registry: &Registry, request: &Request) -> Result<Vec<PathBu
     };
     let mut plugins = registry.plugins();
     if !plugins.iter().any(|plugin| runs_any(plugin)) {
-        plugins = prepared.needed_plugins(request);
+        plugins = prepared.used_plugins(request, has_ops)?;
     }
     let files = plugins.iter().filter_map(|plugin| plugin.origin().path());
     let mut files: Vec<PathBuf> = files.map(PathBuf::from).collect();

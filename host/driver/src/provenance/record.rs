@@ -117,7 +117,7 @@ impl Provenance {
         for rules in request.rules_files() {
             inputs.push(self.resource(&rules, "rules")?);
         }
-        for plugin in prepared.needed_plugins(request) {
+        for plugin in prepared.needed_plugins(request)? {
             let Some(path) = plugin.origin().path() else {
                 continue;
             };

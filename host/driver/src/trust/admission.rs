@@ -7,6 +7,7 @@ use passdock_core::{PassError, Plugin, PluginError, PluginErrorKind, Registry};
 use passdock_files::directory_of;
 
 use super::lock::Lock;
+use super::needed::has_ops;
 use super::signature::{self, SignatureFile, TrustedKeys};
 use super::{STANDARD, contents};
 use crate::pipeline_file::PipelineFile;
@@ -62,7 +63,11 @@ impl Admission<'_> {
     /// If a plugin differs from the lock, or has no valid signature.
     pub(crate) fn check(&self, registry: &Registry, prepared: &Prepared) -> Result<(), PassError> {
         let lock = self.lock.as_ref();
-        let used = prepared.used_plugins(self.request);
+        let named_files = registry.named_files();
+        let used = prepared.used_plugins(self.request, |plugin| {
+            let path = plugin.origin().path();
+            path.is_some_and(|path| named_files.contains(path))
+        })?;
         let mut differences = lock.map_or(Vec::new(), |lock| lock.missing(registry));
         let mut rejected = Vec::new();
         for plugin in registry.plugins() {
@@ -93,7 +98,7 @@ impl Admission<'_> {
             let reason = PluginErrorKind::NotTrusted(reason);
             let reason = PluginError::new(plugin.origin().clone(), reason);
             // A lock says which definitions are used.
-            let warns = lock.is_none() && !plugin.manifest().ops.is_empty();
+            let warns = lock.is_none() && has_ops(&plugin);
             registry.reject_plugin(plugin.name(), reason, warns)?;
         }
         Ok(())

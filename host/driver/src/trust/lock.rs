@@ -80,7 +80,7 @@ pub fn lock(registry: &Registry, request: &Request) -> Result<LockUpdate, PassEr
     let old = LockFile::read(&path)?;
     let mut file = old.clone().unwrap_or_default();
     let mut plugins = Vec::new();
-    for plugin in prepared.needed_plugins(request) {
+    for plugin in prepared.needed_plugins(request)? {
         let Some(own_path) = plugin.origin().path() else {
             continue;
         };
