@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError, terminal};
 use passdock_files::directory_of;
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +107,7 @@ fn parse(text: &str) -> Result<Statement, String> {
         ("buildType", &build.build_type, RUN),
     ] {
         if found != expected {
+            let found = terminal::safe_line(found);
             return Err(format!(
                 "expected `{what}` to be `{expected}`, found `{found}`"
             ));
@@ -120,7 +121,10 @@ fn parse(text: &str) -> Result<Statement, String> {
         |hash: &String| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     match files.find(|file| !file.digest.get(SHA256).is_some_and(is_hash)) {
         None => Ok(statement),
-        Some(file) => Err(format!("`{}` has no SHA-256 hash", file.name)),
+        Some(file) => {
+            let name = terminal::safe_line(&file.name);
+            Err(format!("`{name}` has no SHA-256 hash"))
+        }
     }
 }
 

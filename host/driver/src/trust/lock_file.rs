@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use passdock_core::{ErrorKind, PassError, Snippet};
+use passdock_core::{ErrorKind, PassError, Snippet, terminal};
 use passdock_files::Target;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,18 @@ pub(super) struct LockedPlugin {
     pub(super) pipelines: BTreeSet<String>,
     /// The BLAKE3 hash of the file for each platform.
     pub(super) blake3: BTreeMap<String, String>,
+}
+
+impl LockedPlugin {
+    fn strings(&self) -> impl Iterator<Item = &str> {
+        let single = [&self.name, &self.version, &self.abi, &self.origin].into_iter();
+        let hashes = self
+            .blake3
+            .iter()
+            .flat_map(|(platform, hash)| [platform, hash]);
+        let all = single.chain(&self.pipelines).chain(hashes);
+        all.map(String::as_str)
+    }
 }
 
 /// The version of any lock file.
@@ -101,15 +113,27 @@ impl LockFile {
             );
         }
         let file: LockFile = toml::from_str(text).map_err(invalid)?;
+        file.check(name)?;
+        Ok(file)
+    }
+
+    /// Rejects hidden characters, which messages would show, and duplicate plugins.
+    fn check(&self, path: &str) -> Result<(), PassError> {
+        let error = |message: String| {
+            let error = PassError::new(ErrorKind::Lock, message);
+            Err(error.help("delete the file and run `passdock lock`"))
+        };
+        let is_hidden = |string: &&str| string.chars().any(terminal::is_hidden);
+        let mut strings = self.plugins.iter().flat_map(LockedPlugin::strings);
+        if let Some(string) = strings.find(is_hidden) {
+            let string = terminal::safe_line(string);
+            return error(format!("hidden characters in `{string}` in `{path}`"));
+        }
         let mut names = BTreeSet::new();
-        let mut plugins = file.plugins.iter();
-        match plugins.find(|plugin| !names.insert(&plugin.name)) {
-            None => Ok(file),
-            Some(LockedPlugin { name: plugin, .. }) => {
-                let message = format!("duplicate plugin `{plugin}` in `{name}`");
-                let error = PassError::new(ErrorKind::Lock, message);
-                Err(error.help("delete the file and run `passdock lock`"))
-            }
+        let mut plugins = self.plugins.iter().map(|plugin| &plugin.name);
+        match plugins.find(|name| !names.insert(*name)) {
+            Some(name) => error(format!("duplicate plugin `{name}` in `{path}`")),
+            None => Ok(()),
         }
     }
 

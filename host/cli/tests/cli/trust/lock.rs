@@ -390,6 +390,15 @@ fn missing_and_invalid_locks_are_errors() {
         exit status 3
     "#]]
     .assert_eq(&check(Some("\u{1b}[31m"), "lock p.toml"));
+    let hidden = "name = \"a\\nb\"\nversion = \"\"\nabi = \"\"\norigin = \"\"\npipelines = []\nblake3 = {}\n";
+    expect![[r#"
+        error[lock]: hidden characters in `a\nb` in `passdock.lock`
+         |
+         = help: delete the file and run `passdock lock`
+        exit status 3
+    "#]].assert_eq(&check_invalid(&format!(
+        "version = 1\n[[plugins]]\n{hidden}"
+    )));
     let large = format!("# {}\n", "x".repeat(4 << 20));
     expect![[r#"
         error[lock]: could not read `passdock.lock`: it is too large for a lock file

@@ -382,6 +382,7 @@ fn invalid_statements_are_errors() {
         &statement.replace("Statement/v1", "Statement/v2"),
         &statement.replace("provenance/v1", "vsa/v1"),
         &statement.replace("passdock:run", "other"),
+        &statement.replace("passdock:run", "\\n\\u001b[31m"),
         &statement.replace(&first_hash, "\u{1b}[31m"),
         &statement.replace("\"out.ir\"", "\"/dev/zero\""),
         &statement.replace("\"out.ir\"", "\"\u{202e}out.ir\""),
@@ -419,6 +420,11 @@ fn invalid_statements_are_errors() {
         exit status 1
 
         error[provenance]: could not read `wrong.json`: expected `buildType` to be `urn:passdock:run:v1`, found `urn:other:v1`
+         |
+         = help: pass a file that `passdock run --provenance FILE` wrote
+        exit status 1
+
+        error[provenance]: could not read `wrong.json`: expected `buildType` to be `urn:passdock:run:v1`, found `urn:\n\u{1b}[31m:v1`
          |
          = help: pass a file that `passdock run --provenance FILE` wrote
         exit status 1
