@@ -19,6 +19,8 @@ enum Objection {
     Lock(String),
     /// Why it has no valid signature.
     Signature(String),
+    /// The error of reading its file.
+    Unreadable(PassError),
 }
 
 /// The checks of plugins that a request and its pipeline ask for.
@@ -73,22 +75,24 @@ impl Admission<'_> {
         for plugin in registry.plugins() {
             let name = plugin.name();
             let is_used = used.iter().any(|used| used.name() == name);
-            match self.objection(&plugin)? {
-                None => {}
-                Some(Objection::Lock(why))
-                    if is_used || lock.is_some_and(|lock| lock.has(name)) =>
-                {
+            let Err(objection) = self.check_plugin(&plugin) else {
+                continue;
+            };
+            match objection {
+                Objection::Lock(why) if is_used || lock.is_some_and(|lock| lock.has(name)) => {
                     differences.push(format!("plugin `{name}` in {} {why}", plugin.origin()));
                 }
-                Some(Objection::Signature(why)) if is_used => {
+                Objection::Signature(why) if is_used => {
                     return Err(signature::invalid(&plugin, &why, self.keys.is_empty()));
                 }
+                Objection::Unreadable(error) if is_used => return Err(error),
                 // The program may use its plugins in other ways.
                 _ if self.earlier.contains(name) => {}
-                Some(Objection::Lock(why)) => rejected.push((plugin, format!("it {why}"))),
-                Some(Objection::Signature(why)) => {
+                Objection::Lock(why) => rejected.push((plugin, format!("it {why}"))),
+                Objection::Signature(why) => {
                     rejected.push((plugin, format!("no valid signature: {why}")));
                 }
+                Objection::Unreadable(error) => rejected.push((plugin, error.message.clone())),
             }
         }
         if let Some(lock) = lock.filter(|_| !differences.is_empty()) {
@@ -104,49 +108,44 @@ impl Admission<'_> {
         Ok(())
     }
 
-    /// Reads a plugin's file once, compares it with the lock, and verifies its signature. Returns the reason why the
-    /// plugin must not be loaded.
-    fn objection(&self, plugin: &Plugin) -> Result<Option<Objection>, PassError> {
+    /// Reads a plugin's file once, compares it with the lock, and verifies its signature.
+    fn check_plugin(&self, plugin: &Plugin) -> Result<(), Objection> {
         let Some(path) = plugin.origin().path() else {
-            return Ok(None);
+            return Ok(());
         };
         if let Some(lock) = &self.lock
             && !lock.has(plugin.name())
         {
-            return Ok(Some(Objection::Lock("is not locked".to_owned())));
+            return Err(Objection::Lock("is not locked".to_owned()));
         }
-        let signature = match self.signature(plugin, path) {
-            Ok(signature) => signature,
-            Err(why) => return Ok(Some(Objection::Signature(why))),
-        };
+        let signature = self.signature(plugin, path);
+        let signature = signature.map_err(Objection::Signature)?;
         let verifier = signature
             .as_ref()
             .map(|signature| self.keys.verifier(signature));
-        let mut verifier = match verifier.transpose() {
-            Ok(verifier) => verifier,
-            Err(why) => return Ok(Some(Objection::Signature(why))),
-        };
-        let mut hasher = self.lock.is_some().then(blake3::Hasher::new);
+        let mut verifier = verifier.transpose().map_err(Objection::Signature)?;
+        let mut hasher = self.lock.as_ref().map(|_| blake3::Hasher::new());
         if verifier.is_none() && hasher.is_none() {
-            return Ok(None);
+            return Ok(());
         }
-        contents::read(plugin, |bytes| {
+        let update = |bytes: &[u8]| {
             hasher
                 .iter_mut()
                 .for_each(|hasher| _ = hasher.update(bytes));
             verifier
                 .iter_mut()
                 .for_each(|verifier| verifier.update(bytes));
-        })?;
+        };
+        contents::read(plugin, update).map_err(Objection::Unreadable)?;
         if verifier.is_some_and(|mut verifier| verifier.finalize().is_err()) {
             let why = "the file or the comment differs from what was signed";
-            return Ok(Some(Objection::Signature(why.to_owned())));
+            return Err(Objection::Signature(why.to_owned()));
         }
         let locked = self.lock.as_ref().zip(hasher);
         let difference = locked.and_then(|(lock, hasher)| {
             lock.difference(plugin, hasher.finalize().to_hex().as_str())
         });
-        Ok(difference.map(Objection::Lock))
+        difference.map_or(Ok(()), |why| Err(Objection::Lock(why)))
     }
 
     /// Returns the signature to verify. `None` if the plugin needs none and has none.

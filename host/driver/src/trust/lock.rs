@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use passdock_core::discover::user_dir;
 use passdock_core::{ErrorKind, PassError, Plugin, Registry};
 use passdock_files::directory_of;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::contents;
 use super::lock_file::{LockFile, LockedPlugin};
@@ -19,7 +19,7 @@ use crate::reproducer::shell_quoted;
 const NAME: &str = "passdock.lock";
 
 /// The plugins that a pipeline's lock file has after locking.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LockUpdate {
     /// The path of the lock file.
     pub file: PathBuf,
@@ -29,19 +29,12 @@ pub struct LockUpdate {
     pub plugins: Vec<Locked>,
 }
 
-/// A plugin in a lock file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A plugin in a lock file, and its change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Locked {
-    /// The plugin's name.
-    pub name: String,
-    /// The plugin's version.
-    pub version: String,
-    /// The plugin ABI that it was built for.
-    pub abi: String,
-    /// The path relative to the lock file, or the kind of directory in which it was found.
-    pub origin: String,
-    /// The BLAKE3 hash of the file for each platform.
-    pub blake3: BTreeMap<String, String>,
+    /// The plugin.
+    #[serde(flatten)]
+    pub plugin: LockedPlugin,
     /// What changed in the lock file.
     pub change: LockChange,
     /// The version in the lock file before, if it was another one.
@@ -49,7 +42,7 @@ pub struct Locked {
 }
 
 /// The change of a plugin in a lock file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LockChange {
     /// The plugin is new.
@@ -89,7 +82,7 @@ pub fn lock(registry: &Registry, request: &Request) -> Result<LockUpdate, PassEr
         plugins.push(file.put(new, &pipeline));
     }
     plugins.extend(file.remove_all_but(&plugins, &pipeline));
-    plugins.sort_by(|a, b| a.name.cmp(&b.name));
+    plugins.sort_by(|a, b| a.plugin.name.cmp(&b.plugin.name));
     if old.as_ref() != Some(&file) && !request.locked {
         file.write(&path)?;
     }
@@ -145,36 +138,30 @@ impl LockFile {
             Some(_) => LockChange::Updated,
         };
         let old_version = old.map(|old| old.version).filter(|old| *old != put.version);
-        let locked = Locked::new(&put, change, old_version);
-        self.plugins.insert(at, put);
-        locked
+        self.plugins.insert(at, put.clone());
+        Locked {
+            plugin: put,
+            change,
+            old_version,
+        }
     }
 
     /// Removes a pipeline from the plugins that it doesn't need any more, and plugins without a pipeline.
     fn remove_all_but(&mut self, needed: &[Locked], pipeline: &str) -> Vec<Locked> {
-        let is_needed = |plugin: &LockedPlugin| needed.iter().any(|one| one.name == plugin.name);
+        let is_needed =
+            |plugin: &LockedPlugin| needed.iter().any(|one| one.plugin.name == plugin.name);
         let mut removed = Vec::new();
         for plugin in self.plugins.iter_mut().filter(|plugin| !is_needed(plugin)) {
             if plugin.pipelines.remove(pipeline) {
-                removed.push(Locked::new(plugin, LockChange::Removed, None));
+                removed.push(Locked {
+                    plugin: plugin.clone(),
+                    change: LockChange::Removed,
+                    old_version: None,
+                });
             }
         }
         self.plugins.retain(|plugin| !plugin.pipelines.is_empty());
         removed
-    }
-}
-
-impl Locked {
-    fn new(plugin: &LockedPlugin, change: LockChange, old_version: Option<String>) -> Locked {
-        Locked {
-            name: plugin.name.clone(),
-            version: plugin.version.clone(),
-            abi: plugin.abi.clone(),
-            origin: plugin.origin.clone(),
-            blake3: plugin.blake3.clone(),
-            change,
-            old_version,
-        }
     }
 }
 

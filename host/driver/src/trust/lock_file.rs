@@ -30,20 +30,20 @@ pub(super) struct LockFile {
 /// A plugin in a lock file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LockedPlugin {
+pub struct LockedPlugin {
     /// The plugin's name.
-    pub(super) name: String,
+    pub name: String,
     /// The plugin's version.
-    pub(super) version: String,
+    pub version: String,
     /// The plugin ABI that it was built for.
-    pub(super) abi: String,
+    pub abi: String,
     /// The path relative to the lock file, or the kind of directory in which it was found.
-    pub(super) origin: String,
+    pub origin: String,
     /// The pipelines that need the plugin: names of files in the directory of the lock file, and of built-in
     /// pipelines.
-    pub(super) pipelines: BTreeSet<String>,
+    pub pipelines: BTreeSet<String>,
     /// The BLAKE3 hash of the file for each platform.
-    pub(super) blake3: BTreeMap<String, String>,
+    pub blake3: BTreeMap<String, String>,
 }
 
 impl LockedPlugin {

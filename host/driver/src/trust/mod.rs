@@ -14,7 +14,7 @@ mod signature;
 
 pub(crate) use admission::Admission;
 pub use lock::{LockChange, LockUpdate, Locked, lock, lock_path};
-pub use lock_file::check_lock_file;
+pub use lock_file::{LockedPlugin, check_lock_file};
 pub(crate) use needed::has_ops;
 pub use signature::{signature_key, signature_path};
 

@@ -28,20 +28,20 @@ fn render(update: &LockUpdate) -> String {
     )
 }
 
-fn row(plugin: &Locked) -> [String; 5] {
-    let change = match (plugin.change, &plugin.old_version) {
+fn row(locked: &Locked) -> [String; 5] {
+    let plugin = locked.plugin.clone();
+    let change = match (locked.change, &locked.old_version) {
         (_, Some(old)) => format!("was {old}"),
         (LockChange::Added, _) => "added".to_owned(),
         (LockChange::Updated, _) => "updated".to_owned(),
         (LockChange::Unchanged, _) => String::new(),
         (LockChange::Removed, _) => "removed".to_owned(),
     };
-    let (name, version) = (plugin.name.clone(), plugin.version.clone());
     [
-        name,
-        version,
-        plugin.abi.clone(),
-        plugin.origin.clone(),
+        plugin.name,
+        plugin.version,
+        plugin.abi,
+        plugin.origin,
         change,
     ]
 }
