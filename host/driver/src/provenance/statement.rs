@@ -68,7 +68,8 @@ pub(super) struct Resource {
     /// The path relative to the directory of the statement, with `/`; or an absolute path.
     pub(super) name: String,
     pub(super) digest: BTreeMap<String, String>,
-    /// What the file was in the run.
+    /// The role of the file in the run: `model`, `data`, `pipeline`, `rules` or `plugin`; for a plugin also its name,
+    /// version and ABI.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) annotations: BTreeMap<String, Json>,
 }

@@ -35,7 +35,7 @@ pub struct Locked {
     /// The plugin.
     #[serde(flatten)]
     pub plugin: LockedPlugin,
-    /// What changed in the lock file.
+    /// The change in the lock file.
     pub change: LockChange,
     /// The version in the lock file before, if it was another one.
     pub old_version: Option<String>,
