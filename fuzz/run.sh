@@ -15,9 +15,11 @@ done
 targets="
 edits edits -entropic=0
 library library
+lock_file lock_file
 manifest manifest -dict=fuzz/manifest.dict
 onnx_read onnx
 onnx_write onnx
+provenance provenance
 rules rules -dict=fuzz/rules.dict
 text text -dict=fuzz/text.dict"
 [ -z "$only" ] || grep -q "^$only " <<<"$targets" || fail "unknown target \`$only\`; fuzz/fuzz_targets lists them"
@@ -40,7 +42,7 @@ fi
 
 # Creates the seeds if they are missing, or if they are from a checkout with fewer targets.
 seeds=$work/seeds
-if [ ! -d "$seeds/text" ] || [ ! -d "$seeds/rules" ]; then
+if [ ! -d "$seeds/text" ] || [ ! -d "$seeds/provenance" ]; then
   cargo build
   python=$(oracle_python)
   "$python" -B fuzz/seeds.py "$seeds" examples/models "$built" ${PASSDOCK_MODELS:+"$PASSDOCK_MODELS"}

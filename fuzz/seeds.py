@@ -8,11 +8,13 @@ because a fuzzer that needs a millisecond per input finds little.
 
 OUT/manifest gets the manifests of the plugins in the given directories and the
 examples in docs/manifests.md, OUT/library crafted libraries, OUT/edits random
-bytes, and OUT/rules rules.
+bytes, OUT/rules rules, OUT/lock_file lock files, and OUT/provenance
+provenance statements.
 """
 
 import argparse
 import hashlib
+import json
 import random
 import re
 import sys
@@ -175,6 +177,37 @@ def rules():
         yield from (found.encode() for found in rule.findall(text))
 
 
+def lock_files():
+    """Yields lock files with different numbers of plugins."""
+    plugin = (
+        '[[plugins]]\nname = "acme{0}"\nversion = "1.{0}.0"\nabi = "1.0"\norigin = "plugins/acme.so"\n'
+        'pipelines = ["p.toml", "q.toml"]\n\n[plugins.blake3]\nlinux-x86_64 = "{1}"\nmacos-aarch64 = "{1}"\n\n'
+    )
+    for count in range(4):
+        plugins = (plugin.format(number, str(number) * 64) for number in range(count))
+        yield ("version = 1\n\n" + "".join(plugins)).encode()
+
+
+def statements():
+    """Yields provenance statements with different numbers of inputs."""
+    for count in range(3):
+        files = [{"name": f"m{i}.onnx", "digest": {"sha256": "0" * 64}, "annotations": {"role": "model"}} for i in range(3)]
+        statement = {
+            "_type": "https://in-toto.io/Statement/v1",
+            "subject": files[:1],
+            "predicateType": "https://slsa.dev/provenance/v1",
+            "predicate": {
+                "buildDefinition": {
+                    "buildType": "urn:passdock:run:v1",
+                    "externalParameters": {"opt_level": 3},
+                    "resolvedDependencies": files[:count],
+                },
+                "runDetails": {"builder": {"id": "urn:passdock", "version": {"passdock": "1.0.0"}}},
+            },
+        }
+        yield json.dumps(statement).encode()
+
+
 def edits(count=400):
     """Yields random bytes."""
     numbers = random.Random(1)
@@ -187,13 +220,20 @@ def main():
     p.add_argument("out", type=Path, help="the directory to write to")
     p.add_argument("models", type=Path, nargs="*", help="directories of models and plugins")
     args = p.parse_args()
-    for name in ("onnx", "large", "manifest", "library", "edits", "rules"):
+    for name in ("onnx", "large", "manifest", "library", "edits", "rules", "lock_file", "provenance"):
         (args.out / name).mkdir(parents=True, exist_ok=True)
     for name, data in enumerate(crowds()):
         (args.out / "large" / f"crowd{name}.onnx").write_bytes(data)
     for name, data in libraries().items():
         (args.out / "library" / name).write_bytes(data)
-    for kind, created in (("manifest", manifests(args.models)), ("edits", edits()), ("rules", rules())):
+    texts = {
+        "manifest": manifests(args.models),
+        "edits": edits(),
+        "rules": rules(),
+        "lock_file": lock_files(),
+        "provenance": statements(),
+    }
+    for kind, created in texts.items():
         for name, data in enumerate(created):
             (args.out / kind / f"{name}").write_bytes(data)
     sources = [crafted(), node_cases(), files(Path(onnx.__file__).parent), *map(files, args.models)]

@@ -8,3 +8,4 @@ pub mod memory;
 pub mod onnx;
 pub mod rules;
 pub mod text;
+pub mod trust;

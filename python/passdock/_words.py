@@ -13,7 +13,15 @@ _NAMES = {
 # Options that are lists.
 _LISTS = ("plugins", "plugin_dirs", "required_pass", "disabled_pass", "disabled_rule")
 # Flags without a value.
-_SWITCHES = ("allow_growth", "allow_outside_data", "drop_spans", "trust", "value_info")
+_SWITCHES = (
+    "allow_growth",
+    "allow_outside_data",
+    "drop_spans",
+    "locked",
+    "require_signed",
+    "trust",
+    "value_info",
+)
 # Complete phrases.
 _PHRASES = {
     "`passdock list passes`": "`passdock.list_passes()`",

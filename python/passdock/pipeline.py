@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import _passdock, _progress
+from . import _environment, _passdock, _progress
 from ._checks import (
     _EXTERNAL_DATA,
     _VERIFY,
@@ -367,6 +367,8 @@ def _request(
     drop_spans: bool = False,
     allow_outside_data: bool = False,
     trust: bool = False,
+    locked: bool = False,
+    require_signed: bool = False,
 ) -> dict[str, Any]:
     """Returns the host's record of a run: its options, completed by the current context if that applies to the run."""
     current = PassContext() if current is None else current
@@ -404,6 +406,9 @@ def _request(
         "outside_data": _check_bool("allow_outside_data", allow_outside_data),
         # A pass of the program isn't a file, so it needs no trust.
         "trust": _check_bool("trust", trust) or isinstance(pipeline, Pass),
+        "locked": _check_bool("locked", locked),
+        "require_signed": _check_bool("require_signed", require_signed),
+        "program_dir": _raw(_environment.COMMAND.parent),
     }
     return {name: value for name, value in said.items() if value is not None}
 
@@ -500,6 +505,10 @@ def run(
             which uses symbolic links.
         trust: Whether the pipeline file may refer to plugins, rules and other files outside its directory, and to
             Python passes that have to be imported or created first.
+        locked: Whether plugins are rejected that differ from ``passdock.lock`` next to the pipeline. ``python -m
+            passdock lock`` writes the file.
+        require_signed: Whether plugins are rejected that have no valid signature of a key in ``trusted_keys`` of the
+            pipeline. The standard plugins of the package need none.
 
     Returns:
         The report. Its ``module`` is the resulting module, for a run on a module without ``output``.

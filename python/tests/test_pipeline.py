@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import re
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -27,6 +28,7 @@ from passdock import (
     PassError,
     Pipeline,
     PipelineError,
+    PluginError,
     Report,
     Sequential,
     UsageError,
@@ -123,6 +125,24 @@ def test_outside_files_of_a_pipeline_need_trust(tmp_path: Path) -> None:
         optimize(Module.from_text(CHAIN), None, path)
     assert "pass `trust=True` to allow files outside the directory" in str(raised.value)
     assert kinds(optimize(Module.from_text(CHAIN), None, path, trust=True))
+
+
+def test_plugins_of_a_locked_pipeline_must_not_change(tmp_path: Path) -> None:
+    path, lock = tmp_path / "p.toml", tmp_path / "passdock.lock"
+    path.write_text("passes = ['FoldConstant']")
+    with pytest.raises(PluginError, match="passdock.lock` does not exist") as raised:
+        run(Module.from_text(CHAIN), path, locked=True)
+    assert f"`passdock lock {path}`" in str(raised.value)
+    subprocess.run([sys.executable, "-m", "passdock", "lock", path], check=True)
+    assert run(Module.from_text(CHAIN), path, locked=True).ok
+    assert explain(path, locked=True)
+    lock.write_text(re.sub('= "[0-9a-f]{64}"', f'= "{"0" * 64}"', lock.read_text()))
+    with pytest.raises(PluginError, match="the plugins differ from"):
+        run(Module.from_text(CHAIN), path, locked=True)
+
+
+def test_standard_plugins_need_no_signature() -> None:
+    assert run(Module.from_text(CHAIN), passes=["FoldConstant"], require_signed=True).ok
 
 
 def test_untrusted_pipeline_file_cannot_import(

@@ -7,6 +7,7 @@ use passdock::PassInfo;
 use passdock::plugin::{Field, Manifest, ManifestPass, OpSpec, PanicStrategy, PassKind};
 use passdock::plugin::{ManifestPlugin, ManifestSequential, Plugin, Schema, toml_text};
 use passdock::sdk::rewrite::Rule;
+use passdock::trust;
 use serde_json::{Value, json};
 
 use crate::show::{self, TextTable};
@@ -54,6 +55,8 @@ fn head(plugin: &ManifestPlugin, file: Option<&Path>) -> String {
     lines.extend(extensions.map(|name| format!("requires extension {name}")));
     lines.push(panic.to_owned());
     lines.extend(file.map(|file| format!("file {}", file.display())));
+    let key = file.and_then(|file| trust::signature_key(file).ok()?);
+    lines.extend(key.map(|key| format!("signature of key {key}, not verified")));
     let title = format!("{} {}", plugin.name, plugin.version);
     under(title.trim_end(), lines)
 }

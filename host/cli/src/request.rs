@@ -51,6 +51,8 @@ pub(crate) fn from_pass_args(
         raise_opset: args.raise_opset,
         config: args.config,
         trust: args.trust,
+        locked: args.signed.locked,
+        require_signed: args.signed.require_signed,
         ..from_plugin_args(args.plugins)
     })
 }

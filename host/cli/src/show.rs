@@ -124,9 +124,14 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic) {
 
 /// Writes a non-fatal error to standard error, as a warning.
 pub(crate) fn warn(error: impl Into<PassError>) {
+    diagnostic(&as_warning(error));
+}
+
+/// Returns a non-fatal error as a warning.
+pub(crate) fn as_warning(error: impl Into<PassError>) -> Diagnostic {
     let mut warning = error.into().to_diagnostic();
     warning.severity = Severity::Warning;
-    diagnostic(&warning);
+    warning
 }
 
 /// Returns a command's error as a [`PassError`]. Other errors come from output files that can't be written.

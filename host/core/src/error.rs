@@ -145,6 +145,12 @@ kinds! {
     Context "context" 1,
     /// A plugin can't be loaded or is invalid.
     Plugin "plugin" 3,
+    /// A plugin differs from the lock file, or the lock file is unusable.
+    Lock "lock" 3,
+    /// A plugin has no valid signature of a trusted key.
+    Signature "signature" 3,
+    /// A provenance statement is invalid, or a file differs from it.
+    Provenance "provenance" 1,
     /// The pass emitted error diagnostics, which explain the failure.
     Diagnostics "error-diagnostics" 1,
     /// The program cancelled the run.

@@ -43,10 +43,12 @@ pub use passdock_diagnostic::{
     BlamedDefinition, Diagnostic, InvalidShape, Label, Severity, Snippet, json, suggest, table,
     terminal, text_diff,
 };
+pub use passdock_loader::discover;
 pub use passdock_loader::manifest::InstrumentDeclaration;
 pub use passdock_loader::{
     AttrInfo, Field, FieldType, ManifestPass, MissingDefinition, OpDefs, OpInfo, Origin,
-    PanicStrategy, PassKind, Phase, Plugin, PluginError, Schema, SearchDir, count_range,
+    PanicStrategy, PassKind, Phase, Plugin, PluginError, PluginErrorKind, Schema, SearchDir,
+    Unsatisfied, VersionRange, count_range,
 };
 pub use passdock_plugin_api as sdk;
 pub use registry::{LoadOptions, Registry};

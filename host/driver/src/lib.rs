@@ -14,11 +14,13 @@ pub mod oracle;
 pub mod pipeline;
 mod pipeline_file;
 mod prepare;
+pub mod provenance;
 pub mod replay;
 pub mod reproducer;
 #[cfg(unix)]
 pub mod supervised;
 pub mod testing;
+pub mod trust;
 pub mod waiting;
 
 pub use bodies::{body_for, put_functions, raise_opset, replace_body};

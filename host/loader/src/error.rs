@@ -239,6 +239,8 @@ pub enum PluginErrorKind {
         name: String,
         other: Origin,
     },
+    #[error("{0}")]
+    NotTrusted(String),
     #[error("hidden by plugin {other}, which has the same name and takes precedence")]
     Hidden { other: Origin },
 }

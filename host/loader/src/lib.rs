@@ -25,5 +25,6 @@ pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
     ConfigError, ConfigValue, Field, FieldType, InvalidPart, Manifest, ManifestChild, ManifestPass,
     ManifestPlugin, ManifestSequential, OpSpec, PanicStrategy, PassDeclaration, PassInfo, PassKind,
-    Phase, Requirement, Schema, overlay, setting, toml_file, toml_text, toml_value,
+    Phase, Requirement, Schema, Unsatisfied, VersionRange, overlay, setting, toml_file, toml_text,
+    toml_value,
 };

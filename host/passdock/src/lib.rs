@@ -106,7 +106,7 @@ pub use passdock_diagnostic::terminal;
 #[cfg(unix)]
 pub use passdock_driver::supervised;
 pub use passdock_driver::{
-    batch, model_file, oracle, pipeline, replay, reproducer, testing, waiting,
+    batch, model_file, oracle, pipeline, provenance, replay, reproducer, testing, trust, waiting,
 };
 pub use passdock_files as files;
 pub use passdock_sandbox::{self as sandbox, SandboxMode};

@@ -318,7 +318,7 @@ fn class_of(error: &PassError) -> &'static str {
         Kind::Name | Kind::Duplicate | Kind::Usage => "UsageError",
         Kind::Config => "ConfigError",
         Kind::Pipeline | Kind::Rules => "PipelineError",
-        Kind::Plugin => "PluginError",
+        Kind::Plugin | Kind::Lock | Kind::Signature => "PluginError",
         Kind::Diagnostics => "DiagnosticError",
         Kind::Verify | Kind::Broken => "VerifyError",
         Kind::Read => "ModelError",

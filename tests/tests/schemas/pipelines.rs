@@ -31,8 +31,10 @@ config = { "tir.UnrollLoop" = { auto_max_step = 4 } }
 [plugins]
 dirs = ["plugins"]
 files = ["acme.so"]
+trusted_keys = ["RW"]
 [plugins.acme]
 override = ["a"]
+version = ">=1.2, <2"
 [[instruments]]
 name = "timing"
 trace = "t.json"
@@ -79,7 +81,7 @@ fn schema_keys_match_reader() {
     let names = pipeline::BUILT_IN.map(|known| known.name);
     assert_eq!(built_in["properties"]["use"]["enum"], json!(names));
     // In these tables, other keys are allowed, or no key is.
-    assert_eq!(schema.keys("plugins"), ["dirs", "files"]);
+    assert_eq!(schema.keys("plugins"), ["dirs", "files", "trusted_keys"]);
     assert_eq!(schema.keys("instrument"), ["name"]);
     assert_eq!(schema.keys("phase"), ["phase"]);
     let all = [
@@ -151,6 +153,8 @@ fn schema_and_reader_reject_invalid_pipelines() {
         "[plugins]\ndirs = 'plugins'",
         "[plugins]\npath = 'plugins'",
         "[plugins.a]\noverride = true",
+        "[plugins.a]\nversion = 1",
+        "[plugins]\ntrusted_keys = 'RW'",
         "[plugins.a]\nisolation = true",
         "[[instruments]]\nquiet = true",
         "instruments = ['timing']",

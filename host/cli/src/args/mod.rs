@@ -9,6 +9,7 @@ pub(crate) mod plugin;
 pub(crate) mod process;
 pub(crate) mod search;
 pub(crate) mod shell;
+pub(crate) mod trust;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ use crate::args::plugin::PluginCommandArgs;
 use crate::args::process::ProcessArgs;
 use crate::args::search::{BisectArgs, ReduceArgs};
 use crate::args::shell::{CompletionsArgs, ManArgs};
+use crate::args::trust::{LockArgs, TrustArgs, VerifyProvenanceArgs};
 
 /// Run compiler passes from plugin files on neural-network models
 #[derive(Debug, Parser)]
@@ -97,6 +99,10 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     /// Run a failed pass again from a reproducer
     Replay(ReplayArgs),
+    /// Write the versions and hashes of a pipeline's plugins to passdock.lock
+    Lock(LockArgs),
+    /// Compare files with a provenance statement of `run --provenance`
+    VerifyProvenance(VerifyProvenanceArgs),
     /// Print the JSON Schema of pipelines, of manifests, or of --json output
     Schema(SchemaArgs),
     /// Create or check a plugin
@@ -188,6 +194,8 @@ pub(crate) struct PassArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) trust: bool,
     #[command(flatten)]
+    pub(crate) signed: TrustArgs,
+    #[command(flatten)]
     pub(crate) plugins: PluginArgs,
 }
 
@@ -222,6 +230,11 @@ pub(crate) struct RunArgs {
     /// It shows the changes of each pass, and the graph before and after. The file is self-contained.
     #[arg(long, help_heading = REPORT, value_name = "FILE")]
     pub(crate) html_report: Option<PathBuf>,
+    /// Write the hashes of the input, the pipeline, the plugins and the output to FILE
+    ///
+    /// FILE is an in-toto statement with SLSA provenance. `passdock verify-provenance` checks it.
+    #[arg(long, hide_short_help = true, help_heading = REPORT, value_name = "FILE", requires = "output")]
+    pub(crate) provenance: Option<PathBuf>,
     /// Observe passes with an instrument. Repeatable
     ///
     /// Options are TOML: 'NAME={OPTION=VALUE}'. `passdock list instruments` shows the instruments and their options.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use passdock::plugin::Plugin;
-use passdock::{Diagnostic, PassError, pipeline};
+use passdock::{Diagnostic, PassError, pipeline, trust};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
@@ -52,10 +52,17 @@ impl Contents {
     fn read(file: &Path) -> Result<Contents, PassError> {
         if !is_rules(file) {
             let plugin = Plugin::open(file)?;
+            let mut diagnostics = plugin.unknown_keys();
+            let signature = trust::signature_key(file).unwrap_or_else(|error| {
+                diagnostics.push(show::as_warning(error));
+                None
+            });
+            let mut json = json!(**plugin.manifest());
+            json["signature_key"] = json!(signature);
             return Ok(Contents {
-                json: json!(**plugin.manifest()),
+                json,
                 text: Some(in_full::plugin(plugin.manifest(), Some(file))),
-                diagnostics: plugin.unknown_keys(),
+                diagnostics,
             });
         }
         let (rules, title) = match pipeline::read_rules(file) {

@@ -16,6 +16,7 @@ mod run;
 mod schema;
 mod shell;
 mod stats;
+mod trust;
 mod two_models;
 pub(crate) mod usage_error;
 pub(crate) mod worker;
@@ -79,6 +80,8 @@ fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Blame(args) => blame::blame(args)?,
         Command::Reduce(args) => reduce::reduce(args)?,
         Command::Replay(args) => replay::replay(args)?,
+        Command::Lock(args) => trust::lock::lock(args)?,
+        Command::VerifyProvenance(args) => trust::verify_provenance::verify_provenance(&args)?,
         Command::Schema(args) => schema::schema(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args)?,
@@ -168,6 +171,8 @@ fn shared(command: &Command) -> Shared<'_> {
             whole(&args.process, args.json, model, output)
         }
         Command::Explain(args) => without_process(args.json),
+        Command::Lock(args) => without_process(args.json),
+        Command::VerifyProvenance(args) => without_process(args.json),
         Command::Inspect(args) => without_process(args.json),
         Command::Plugin(args) => without_process(match &args.command {
             PluginCommand::Check(args) => args.json,

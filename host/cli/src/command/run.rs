@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use passdock::model_file::is_standard;
-use passdock::pipeline::{Print, Request, RequestedInstrument};
+use passdock::pipeline::{self, Print, Request, RequestedInstrument};
+use passdock::provenance::Provenance;
 use passdock::{ErrorKind, PassError, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
 
@@ -12,7 +13,7 @@ use crate::args::RunArgs;
 use crate::page;
 use crate::progress::Progress;
 use crate::report::{self, Notes, ReportStyle};
-use crate::{next_command, request, show, watchdog};
+use crate::{next_command, plugins, request, show, watchdog};
 
 pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let json = args.json;
@@ -28,11 +29,16 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let process = args.process.clone();
     let page = page::run_page(args.html_report.clone());
     let next = args.verify_outputs.then(|| next_command::bisect(&args));
+    let provenance = args.provenance.clone();
     let request = read_request(args)?;
+    watchdog::set_activity("hashing the inputs");
+    let provenance = provenance
+        .map(|file| Provenance::new(&plugins::registry(), &request, &file))
+        .transpose()?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     watchdog::set_activity("reading the model");
     let watch = progress.watch(request.print.to_stderr);
-    let (mut report, output) = worker::run(&request, &process, watch);
+    let (mut report, mut output) = worker::run(&request, &process, watch);
     drop(progress);
     if let Some(next) = next {
         next_command::add_help(&mut report.diagnostics, &next);
@@ -40,12 +46,19 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     watchdog::set_activity("writing the HTML report");
     let page = page.write(&mut report);
     if let Err(error) = &page {
-        report.diagnostics.push(error.to_diagnostic());
-        report.exit_status = report.exit_status.max(error.exit_status());
-        report.ok = false;
+        report.add_error(error);
     }
     if !report.ok {
         report.model.output = None;
+    }
+    if let Some(provenance) = provenance.filter(|_| report.ok) {
+        watchdog::set_activity("writing the provenance");
+        // Before the statement, which has the hashes of the final files.
+        if pipeline::commit(&mut report, output.take()).is_ok()
+            && let Err(error) = provenance.write()
+        {
+            report.add_error(&error);
+        }
     }
     report::diagnostics(&report.diagnostics, how);
     if json {

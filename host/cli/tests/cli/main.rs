@@ -34,3 +34,4 @@ mod support;
 mod terminal;
 #[cfg(unix)]
 mod time_limit;
+mod trust;

@@ -286,6 +286,26 @@ impl Registry {
         inner.remove(name).map_err(PassError::from)
     }
 
+    /// Removes a plugin that must not be loaded. Errors about missing passes list the reason. With `warns`, so does
+    /// [`Registry::unreadable`].
+    ///
+    /// # Errors
+    /// If there is no such plugin.
+    pub fn reject_plugin(
+        &self,
+        name: &str,
+        reason: PluginError,
+        warns: bool,
+    ) -> Result<(), PassError> {
+        self.unregister_plugin(name)?;
+        let mut inner = self.write();
+        match warns {
+            true => inner.unreadable.push(reason),
+            false => inner.passed_over.push(reason),
+        }
+        Ok(())
+    }
+
     /// Returns the overriding passes of each plugin, by the plugin's name.
     pub fn overrides(&self) -> BTreeMap<String, Vec<String>> {
         let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();

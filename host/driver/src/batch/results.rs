@@ -37,6 +37,8 @@ impl Fingerprint {
             self_contained: false,
             resumes: false,
             trust: false,
+            locked: false,
+            require_signed: false,
             replaces_links: false,
             pipeline: original.pipeline.clone().map(with_absolute_path),
             config: original

@@ -80,6 +80,23 @@ impl Pipeline {
         self
     }
 
+    /// Rejects plugins that differ from the lock file next to the pipeline. Plugins that the program has registered are
+    /// checked if the pipeline needs them.
+    #[must_use]
+    pub fn locked(mut self) -> Pipeline {
+        self.request.locked = true;
+        self
+    }
+
+    /// Rejects plugins without a valid signature of a key in the pipeline's `trusted_keys`. This includes the standard
+    /// plugins, because they aren't a part of the program. Plugins that the program has registered are checked if the
+    /// pipeline needs them.
+    #[must_use]
+    pub fn require_signed(mut self) -> Pipeline {
+        self.request.require_signed = true;
+        self
+    }
+
     /// Parses a pipeline from its text and name.
     ///
     /// # Errors

@@ -60,6 +60,13 @@ impl Report {
         self.diagnostics.extend(self.sandbox.warnings());
     }
 
+    /// Adds an error after the run, which then counts as failed.
+    pub fn add_error(&mut self, error: &PassError) {
+        self.ok = false;
+        self.exit_status = self.exit_status.max(error.exit_status());
+        self.diagnostics.push(error.to_diagnostic());
+    }
+
     /// Returns the report of a run that failed before it started.
     pub fn failed(model: &Path, error: &PassError) -> Report {
         Report {

@@ -50,11 +50,9 @@ pub fn commit(report: &mut Report, output: Option<StagedModel>) -> Result<(), Pa
     };
     let committed = output.commit(&mut |note| report.diagnostics.push(note));
     committed.inspect_err(|error| {
-        report.ok = false;
-        report.exit_status = error.exit_status();
+        report.add_error(error);
         report.model.output = None;
         report.model.bytes_after = None;
-        report.diagnostics.push(error.to_diagnostic());
     })
 }
 

@@ -8,7 +8,7 @@ use super::spans::EntrySpans;
 use super::{INSTRUMENT, SourceText};
 
 /// Keys that are often misplaced at the top level of a file, with the tables that they belong to.
-const KEY_TABLES: [(&str, &str); 11] = [
+const KEY_TABLES: [(&str, &str); 13] = [
     ("config", "`[context]`, as `[context.config]`"),
     ("opt_level", "`[context]`"),
     ("required_pass", "`[context]`"),
@@ -16,6 +16,8 @@ const KEY_TABLES: [(&str, &str); 11] = [
     ("disabled_rule", "`[context]`"),
     ("rewrite_limit", "`[context]`"),
     ("dirs", "`[plugins]`"),
+    ("trusted_keys", "`[plugins]`"),
+    ("version", "`[plugins.NAME]`"),
     ("override", "`[plugins.NAME]`"),
     ("options", "`[[passes]]`"),
     ("phase", "`[[passes]]`"),
@@ -23,7 +25,7 @@ const KEY_TABLES: [(&str, &str); 11] = [
 ];
 
 /// The keys of `[plugins]` that aren't names of plugins.
-const PLUGINS: [&str; 2] = ["dirs", "files"];
+const PLUGINS: [&str; 3] = ["dirs", "files", "trusted_keys"];
 
 /// Returns the error for text that isn't valid TOML.
 pub(super) fn invalid_syntax(source: &SourceText, error: &toml::de::Error) -> PassError {

@@ -97,6 +97,8 @@ pub(crate) struct PluginsTable {
     pub(crate) dirs: Vec<Spanned<String>>,
     /// Plugin files.
     pub(crate) files: Vec<Spanned<String>>,
+    /// The public keys whose signatures are trusted.
+    pub(crate) trusted_keys: Vec<Spanned<String>>,
     /// The tables `[plugins.NAME]`, with their names.
     pub(crate) tables: Vec<(Spanned<String>, PluginTable)>,
 }
@@ -117,6 +119,8 @@ pub(crate) struct PluginTable {
     /// The maximum memory of the process during a call of the plugin in MiB.
     #[serde(default)]
     pub(crate) memory_mb: Option<Spanned<u64>>,
+    /// The range of versions that the pipeline accepts.
+    pub(crate) version: Option<Spanned<String>>,
 }
 
 /// A table of `[[instruments]]`.
@@ -301,6 +305,7 @@ impl<'de> Deserialize<'de> for PluginsTable {
                     match key.get_ref().as_str() {
                         "dirs" => table.dirs = map.next_value()?,
                         "files" => table.files = map.next_value()?,
+                        "trusted_keys" => table.trusted_keys = map.next_value()?,
                         _ => {
                             let Table(plugin) = map.next_value()?;
                             table.tables.push((key, plugin));

@@ -22,11 +22,14 @@ use passdock_core::{
 use passdock_ir::Module;
 
 use crate::pipeline_file::PipelineFile;
+use crate::trust::Admission;
 pub(crate) use bind::PASSES as BINDING;
 pub use passes::PIPELINE;
 pub(crate) use passes::{RAISE_OPSET, passes_in};
 pub(crate) use phases::Phases;
+pub(crate) use plugins::is_standard_dir;
 pub use plugins::{load_plugins, no_plugins};
+pub(crate) use protected_files::protected_file;
 pub use request::{PipelineText, Print, Request};
 pub(crate) use request::{TRUST, is_inside};
 pub use requested_instrument::{RequestSource, RequestedInstrument};
@@ -68,12 +71,17 @@ impl Prepared {
         watched: Watched,
     ) -> Result<Prepared, PassError> {
         let file = request.pipeline_file()?;
+        let admission = Admission::new(registry, request, &file)?;
         plugins::load(registry, request, &file, &mut Err)?;
         if request.is_built_in() {
             plugins::check_built_in(registry, request, &file.source.name, &file.passes)?;
         }
         let prepared = Prepared::with_plugins(registry, request, file, watched);
-        prepared.map_err(|error| plugins::none_found(error, request, registry))
+        let prepared = prepared.map_err(|error| plugins::none_found(error, request, registry))?;
+        if let Some(admission) = admission {
+            admission.check(registry, &prepared)?;
+        }
+        Ok(prepared)
     }
 
     /// Like [`Prepared::new`], with the plugins already registered.

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use passdock_core::{ErrorKind, LoadOptions, PassError, Registry, suggest};
+use passdock_core::{
+    ErrorKind, LoadOptions, PassError, Plugin, Registry, Snippet, Unsatisfied, VersionRange,
+    discover, suggest,
+};
 use passdock_sandbox::{CallLimits, Permission};
 
 use toml::Spanned;
 
 use super::request::Request;
-use crate::pipeline_file::{PassTable, PipelineFile, PluginTable, values};
+use crate::pipeline_file::{PassTable, PipelineFile, PluginTable, SourceText, values};
 
 /// Adds the plugin files of a request, and the plugins in its directories, to the registry. Returns the errors of
 /// plugins that were skipped because they conflict with others.
@@ -130,6 +133,20 @@ fn load_options(table: &PluginTable, file: &PipelineFile) -> Result<LoadOptions,
     })
 }
 
+/// Whether a directory is one of the standard plugins: that of the program, or the one of its installation.
+pub(crate) fn is_standard_dir(request: &Request, dir: &Path) -> bool {
+    let Some(program) = &request.program_dir else {
+        return false;
+    };
+    let installed = program.parent().map(discover::dir_in_prefix);
+    let mut standard = [Some(program), installed.as_ref()].into_iter().flatten();
+    let same = |other: &PathBuf| match (dunce::canonicalize(other), dunce::canonicalize(dir)) {
+        (Ok(other), Ok(dir)) => other == dir,
+        _ => false,
+    };
+    standard.any(same)
+}
+
 /// Rejects a built-in pipeline if the standard plugins are missing. The error doesn't refer to its text, which the user
 /// can't change.
 pub(super) fn check_built_in(
@@ -229,18 +246,59 @@ fn check_file(path: &Path) -> Result<(), PassError> {
     }
 }
 
-/// Rejects `[plugins.NAME]` for an unknown plugin.
+/// Rejects `[plugins.NAME]` for an unknown plugin, or for one whose version isn't in the table's range.
 fn check_plugins(file: &PipelineFile, registry: &Registry) -> Result<(), PassError> {
     let plugins = registry.plugins();
-    for (key, _) in &file.plugins.tables {
+    for (key, table) in &file.plugins.tables {
         let name = key.get_ref();
-        if plugins.iter().all(|plugin| plugin.name() != name) {
+        let Some(plugin) = plugins.iter().find(|plugin| plugin.name() == name) else {
             let message = format!("no plugin is named `{name}`");
             let error = file.source.error(key.span(), "unknown plugin", message);
             let names = || plugins.iter().map(|plugin| plugin.name());
             let help = suggest::help_or_list(name, names, "plugins found");
             return Err(error.help(help));
+        };
+        if let Some(range) = &table.version {
+            check_version(range, plugin, &file.source)?;
         }
     }
     Ok(())
+}
+
+/// Rejects a plugin whose version isn't in a range of the pipeline file.
+fn check_version(
+    range: &Spanned<String>,
+    plugin: &Plugin,
+    source: &SourceText,
+) -> Result<(), PassError> {
+    let text = range.get_ref();
+    let Some(versions) = VersionRange::parse(text) else {
+        let message = format!("`{text}` is not a range of versions");
+        let error = source.error(range.span(), "not a range of versions", message);
+        return Err(error.help("write it as in Cargo.toml: `\">=1.2, <2\"`"));
+    };
+    let (name, found) = (plugin.name(), plugin.origin());
+    let version = &plugin.manifest().plugin.version;
+    let error = |why: &str, help: &str| {
+        let message = format!("plugin `{name}` in {found} has version `{version}`{why}");
+        let error = PassError::new(ErrorKind::Plugin, message).help(help);
+        let label = format!("expected version {text}");
+        error.snippet(Snippet::new(
+            &source.name,
+            &source.text,
+            range.span(),
+            &label,
+        ))
+    };
+    match versions.check(version) {
+        Ok(()) => Ok(()),
+        Err(Unsatisfied::OtherVersion) => Err(error(
+            "",
+            "use another version of the plugin, or change the range",
+        )),
+        Err(Unsatisfied::NotSemantic) => Err(error(
+            ", which is not a semantic version such as `1.2.0`",
+            "use a release of the plugin that has such a version, or remove `version` from the pipeline",
+        )),
+    }
 }

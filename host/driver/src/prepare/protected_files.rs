@@ -9,7 +9,7 @@ use passdock_core::{Plugin, Registry};
 use passdock_files::{directory_of, end_of_links};
 
 /// Describes the file of the run that a path refers to: `the model`, `the output`, …
-pub(super) fn protected_file(
+pub(crate) fn protected_file(
     path: &Path,
     request: &Request,
     registry: &Registry,

@@ -117,6 +117,11 @@ pub struct Request {
     pub replaces_links: bool,
     /// Whether the pipeline may name files outside of its directory, and a reproducer may load plugins and libraries.
     pub trust: bool,
+    /// Whether plugins that differ from the lock file next to the pipeline are rejected.
+    pub locked: bool,
+    /// Whether plugins without a valid signature of a key that the pipeline trusts are rejected, except for the
+    /// standard plugins in the program's directories.
+    pub require_signed: bool,
     /// The directory in which reproducers are created, instead of next to the output.
     #[serde(with = "passdock_files::raw_path")]
     pub reproducer_dir: Option<PathBuf>,

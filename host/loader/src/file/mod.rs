@@ -103,13 +103,15 @@ pub fn manifest_in(library: &[u8]) -> Result<&[u8], Kind> {
     find_manifest(library, |_| true)
 }
 
-/// Opens a library file. Rejects everything except regular files: opening a pipe would block.
-fn open(path: &Path) -> Result<(File, Identity), Kind> {
+/// Opens a library file, and returns its identity. Rejects everything except regular files: opening a pipe would block.
+pub(super) fn open(path: &Path) -> Result<(File, Identity), Kind> {
     let meta = std::fs::metadata(path).map_err(Kind::Io)?;
     if !meta.is_file() {
         return Err(Kind::NotAFile);
     }
     let file = File::open(path).map_err(Kind::Io)?;
+    // Of the opened file: another one may have replaced it meanwhile.
+    let meta = file.metadata().map_err(Kind::Io)?;
     let identity = Identity::new(&file, &meta).map_err(Kind::Io)?;
     Ok((file, identity))
 }

@@ -9,6 +9,7 @@ mod requirements;
 mod table;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -47,6 +48,8 @@ pub struct Plugin {
     loaded: OnceLock<Result<LoadedPlugin, PluginError>>,
     /// Whether a run depends on the plugin without its code.
     marked_used: AtomicBool,
+    /// Whether the file must not change before it is loaded, because its contents were checked.
+    is_pinned: AtomicBool,
     /// Finds the plugins that this one requires. Set by its registry.
     find_plugin: OnceLock<FindPlugin>,
     /// What the user grants.
@@ -154,6 +157,7 @@ impl Plugin {
             source,
             loaded: OnceLock::new(),
             marked_used: AtomicBool::new(false),
+            is_pinned: AtomicBool::new(false),
             find_plugin: OnceLock::new(),
             granted: Mutex::default(),
         }
@@ -286,6 +290,24 @@ impl Plugin {
         is_used && self.file() != other.file()
     }
 
+    /// Opens the plugin's file to check its contents. Afterwards the plugin can't be loaded if the file changes. Returns
+    /// `None` for a static plugin.
+    ///
+    /// # Errors
+    /// If the file can't be opened, or changed after its manifest was read.
+    pub fn pin(&self) -> Result<Option<File>, PluginError> {
+        let (Some(path), Some(identity)) = (self.origin.path(), self.file()) else {
+            return Ok(None);
+        };
+        let error = |kind| PluginError::new(self.origin.clone(), kind);
+        let (file, found) = file::open(path).map_err(error)?;
+        if found != *identity {
+            return Err(error(Kind::Changed));
+        }
+        self.is_pinned.store(true, Ordering::Relaxed);
+        Ok(Some(file))
+    }
+
     /// Checks the plugin's requirements, loads its code, and passes the host's table to it. Once loading was tried,
     /// later calls return the same result.
     ///
@@ -326,10 +348,14 @@ impl Plugin {
         LoadedPlugin::new(&self.manifest, &self.origin, table, host.get())
     }
 
-    /// Rejects a file that changed since it was checked, unless its manifest is the same.
+    /// Rejects a file that changed since it was checked, unless its manifest is the same and its contents weren't
+    /// checked.
     fn recheck(&self, path: &Path, identity: &Identity) -> Result<(), Kind> {
         if file::identity(path)? == *identity {
             return Ok(());
+        }
+        if self.is_pinned.load(Ordering::Relaxed) {
+            return Err(Kind::Changed);
         }
         match file::check(path) {
             Ok((manifest, _)) if manifest == *self.manifest => Ok(()),

@@ -9,6 +9,10 @@ use super::read;
 use crate::error::PluginErrorKind as Kind;
 use crate::names;
 
+/// A range of versions of a plugin: `>= 1.2, < 2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionRange(VersionReq);
+
 /// A requirement of a plugin on another one: its name, and optionally its versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
@@ -17,26 +21,49 @@ pub struct Requirement {
     /// The name of the required plugin.
     pub name: String,
     /// The versions that satisfy it. `None` for any version, also one that isn't semantic.
-    versions: Option<VersionReq>,
+    versions: Option<VersionRange>,
 }
 
 /// The reason why a version doesn't satisfy a requirement.
-pub(crate) enum Unsatisfied {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsatisfied {
     /// The version is outside the required range.
     OtherVersion,
     /// The version isn't a semantic version, so it can't be compared.
     NotSemantic,
 }
 
+impl VersionRange {
+    /// Parses a range in Cargo's syntax. Returns `None` if it is invalid.
+    pub fn parse(text: &str) -> Option<VersionRange> {
+        VersionReq::parse(text).ok().map(VersionRange)
+    }
+
+    /// Checks a plugin's version.
+    ///
+    /// # Errors
+    /// If the version isn't in the range.
+    pub fn check(&self, version: &str) -> Result<(), Unsatisfied> {
+        let mut version = Version::parse(version).map_err(|_| Unsatisfied::NotSemantic)?;
+        // `>= 1.0` accepts a release candidate of 1.0, too, so that plugins can be tested with it.
+        if self.0.comparators.iter().all(|one| one.pre.is_empty()) {
+            version.pre = Prerelease::EMPTY;
+        }
+        match self.0.matches(&version) {
+            true => Ok(()),
+            false => Err(Unsatisfied::OtherVersion),
+        }
+    }
+}
+
 impl Requirement {
     /// Reads a requirement: a name, or a name, a space and versions.
     pub(super) fn parse(text: String) -> Result<Requirement, Kind> {
         let (name, versions) = match text.split_once(' ') {
-            Some((name, versions)) => (name, Some(VersionReq::parse(versions))),
-            None => (text.as_str(), None),
+            Some((name, versions)) => (name, VersionRange::parse(versions).map(Some)),
+            None => (text.as_str(), Some(None)),
         };
-        let versions = versions.transpose();
-        if let (Ok(versions), true) = (versions, names::is_identifier(name)) {
+        if let (Some(versions), true) = (versions, names::is_identifier(name)) {
             let name = name.to_owned();
             return Ok(Requirement {
                 text,
@@ -54,18 +81,8 @@ impl Requirement {
 
     /// Checks the version of the required plugin.
     pub(crate) fn check(&self, version: &str) -> Result<(), Unsatisfied> {
-        let Some(versions) = &self.versions else {
-            return Ok(());
-        };
-        let mut version = Version::parse(version).map_err(|_| Unsatisfied::NotSemantic)?;
-        // `relax >= 1.0` accepts a release candidate of 1.0, too, so that plugins can be tested with it.
-        if versions.comparators.iter().all(|one| one.pre.is_empty()) {
-            version.pre = Prerelease::EMPTY;
-        }
-        match versions.matches(&version) {
-            true => Ok(()),
-            false => Err(Unsatisfied::OtherVersion),
-        }
+        let versions = self.versions.as_ref();
+        versions.map_or(Ok(()), |versions| versions.check(version))
     }
 }
 

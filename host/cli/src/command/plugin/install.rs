@@ -1,16 +1,16 @@
 //! `passdock plugin install`: copies plugins to the user's directory, which every command searches.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
 use passdock::files::{TemporaryDirectory, directory_of};
 use passdock::plugin::{Plugin, SearchDir, discover};
-use passdock::{Diagnostic, ErrorKind, LoadOptions, PassError, Severity, pipeline};
+use passdock::{
+    Diagnostic, ErrorKind, LoadOptions, PassError, Severity, pipeline, provenance, trust,
+};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::args::plugin::InstallArgs;
 use crate::{plugins, request, show};
@@ -20,7 +20,7 @@ struct Source {
     plugins: Vec<Arc<Plugin>>,
     /// The directory of the plugins.
     dir: PathBuf,
-    /// The data files, relative to `dir`. Each plugin gets all of them.
+    /// The data files and signatures, relative to `dir`. Each plugin gets all of them.
     data: Vec<PathBuf>,
 }
 
@@ -130,11 +130,15 @@ impl Source {
     fn read(path: &Path, user_dir: &Path) -> anyhow::Result<Source> {
         let source = match path.is_dir() {
             true => Source::read_dir(path, user_dir)?,
-            false => Source {
-                plugins: vec![Arc::new(Plugin::open(path).map_err(PassError::from)?)],
-                dir: directory_of(path).to_path_buf(),
-                data: Vec::new(),
-            },
+            false => {
+                let signature = Some(trust::signature_path(path)).filter(|path| path.is_file());
+                let name = signature.as_deref().and_then(Path::file_name);
+                Source {
+                    plugins: vec![Arc::new(Plugin::open(path).map_err(PassError::from)?)],
+                    dir: directory_of(path).to_path_buf(),
+                    data: name.map(PathBuf::from).into_iter().collect(),
+                }
+            }
         };
         let plugins = source.plugins.iter();
         let warnings = plugins.flat_map(|plugin| plugin.unknown_keys());
@@ -188,7 +192,7 @@ impl Source {
             let copied = fs::create_dir_all(directory_of(&to)).and_then(|()| fs::copy(&from, &to));
             copied.with_context(|| format!("could not copy `{}`", from.display()))?;
         }
-        let sha256 = sha256(&new.path().join(name)).with_context(could_not_write)?;
+        let sha256 = provenance::sha256(&new.path().join(name)).with_context(could_not_write)?;
         let placed = match replaced {
             Some(_) => new.replace(&dir),
             None => new.rename(&dir),
@@ -247,13 +251,6 @@ fn files_in(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
-}
-
-/// Returns the SHA-256 hash of a file in hexadecimal, as `sha256sum` prints it.
-fn sha256(path: &Path) -> io::Result<String> {
-    let hash = Sha256::digest(fs::read(path)?);
-    let digits = hash.into_iter().map(|byte| format!("{byte:02x}"));
-    Ok(digits.collect())
 }
 
 fn render(plugin: &Installed) -> String {

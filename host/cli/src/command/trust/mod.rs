@@ -1,0 +1,4 @@
+//! `passdock lock` and `passdock verify-provenance`.
+
+pub(super) mod lock;
+pub(super) mod verify_provenance;
