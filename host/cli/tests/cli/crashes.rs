@@ -132,7 +132,7 @@ fn hanging_worker_terminates_with_the_command() {
     use std::thread::sleep;
     use std::time::Duration;
     let Some(bench) = bench() else { return };
-    let words = "run m.ir --plugin plugin.so --passes c.transform.Crash -o out.ir";
+    let words = "run m.ir --plugin plugin.so --passes c.transform.Crash -o out.ir --sandbox off";
     for signal in ["TERM", "KILL"] {
         let mut command = Command::new(crate::support::passdock())
             .args(words.split_whitespace())

@@ -372,7 +372,9 @@ fn subcommands(bench: &Bench, above: &str) -> Vec<String> {
     let help = bench.passdock(&format!("{above} --help")).stdout;
     let (_, list) = help.split_once("Commands:\n").unwrap_or_default();
     let lines = list.lines().take_while(|line| !line.is_empty());
-    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    // Other lines continue a description.
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names = names.filter(|name| !name.is_empty());
     let all = names.filter(|name| *name != "help").flat_map(|name| {
         let command = format!("{above} {name}").trim_start().to_owned();
         let below = subcommands(bench, &command);

@@ -95,15 +95,15 @@ impl Prepared {
         rules::allow_tensors(&file.context.config, request);
         rules::allow_tensors_of(&file.passes, request);
         // Before plugin code runs, so that they may use files that it may not.
-        let own_instruments = instruments::make(request, &watched, &file, registry, false)?;
+        let own_instruments = instruments::make(request, &watched, &file, registry, false);
         let mut phases = Phases::new(registry, &file.passes, &request.passes);
         let sequential = passes::sequential(request, &file, registry, &mut phases)?;
         passes::check_names(request, &file, registry, &sequential)?;
         let mut context = PassContext::builder()
             .registry(registry)
             .settings(config::settings(request, &file, registry, &sequential)?);
-        let mut instruments = instruments::make(request, &watched, &file, registry, true)?;
-        instruments.extend(own_instruments);
+        let mut instruments = own_instruments?;
+        instruments.extend(instruments::make(request, &watched, &file, registry, true)?);
         instruments.sort_by_key(|instrument| instrument.position);
         for own in watched.instruments {
             context = context.shared_instrument(own);
