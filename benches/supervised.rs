@@ -9,12 +9,13 @@ fn main() {
 
 #[cfg(unix)]
 mod supervised {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::time::Instant;
 
     use passdock::model_file;
     use passdock::pipeline::{self, Report, Request, Watch};
     use passdock::supervised::{self, Supervisor, Worker};
+    use passdock::{SandboxMode, sandbox};
     use passdock_benches::{
         Figure, is_quick, measure, named_main, one_function, registry, report, report_ratio, sized,
     };
@@ -30,8 +31,12 @@ mod supervised {
         {
             let number = |word: &String| word.parse().expect("a number");
             let (worker, (request, staging)) =
-                Worker::start::<(Request, Option<String>)>(number(channel), number(record))
+                Worker::start::<(Request, Option<PathBuf>)>(number(channel), number(record))
                     .expect("a supervisor's numbers");
+            // The plugins are part of this program, so no library is loaded.
+            sandbox::allow_read(&request.model);
+            staging.iter().for_each(sandbox::allow_write);
+            sandbox::enter().expect("it isn't required");
             let watch = Watch {
                 staging,
                 ..worker.watch()
@@ -46,20 +51,29 @@ mod supervised {
             before: vec![WORKER.into()],
             ..Supervisor::default()
         };
-        let alone = |request: &Request| {
-            let job = |request: Request, staging: Option<String>| (request, staging);
-            let (mut report, output) = supervised::run(&supervisor, request, job, Watch::default());
+        let without_sandbox = Supervisor {
+            sandbox: SandboxMode::Off,
+            ..supervisor.clone()
+        };
+        let run = |supervisor: &Supervisor, request: &Request| {
+            let job = |request: Request, staging: Option<PathBuf>| (request, staging);
+            let (mut report, output) = supervised::run(supervisor, request, job, Watch::default());
             pipeline::commit(&mut report, output).expect("a place");
             report
         };
+        let alone = |request: &Request| run(&supervisor, request);
+        let open = |request: &Request| run(&without_sandbox, request);
         let here = |request: &Request| pipeline::run(&registry(&[]), request, Watch::default()).0;
         let request_of = |ops| request(dir.path(), sized(ops));
-        let [both, one] = least(&request_of(100), [&alone, &here]);
-        let more = Figure {
-            nanos: (both.nanos - one.nanos).max(0.0),
+        let [both, unrestricted, one] = least(&request_of(100), [&alone, &open, &here]);
+        let difference = |more: &Figure, less: &Figure| Figure {
+            nanos: (more.nanos - less.nanos).max(0.0),
         };
-        let what = "a run of 100 ops in a child process, on top of in process";
-        report(what, more, "<= 3 ms");
+        let what = "a run of 100 ops in a child process and a sandbox, on top of in process";
+        report(what, difference(&both, &one), "<= 4 ms");
+        let active = alone(&request_of(100)).sandbox.active.len();
+        let what = format!("the {active} parts of the sandbox of this system");
+        report(&what, difference(&both, &unrestricted), "<= 1.5 ms");
         let [both, one] = least(&request_of(50_000), [&alone, &here]);
         let what = "a run of 50,000 ops in a child process, over in process";
         report_ratio(what, both, one, "<= 1.05 x");

@@ -45,6 +45,14 @@ def _check_int(what: str, number: Any, least: int = 0) -> None:
         raise ValueError(f"{what} must be at most {_LARGEST}, not {number}")
 
 
+def _check_choice(what: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Returns a string, which must be one of the choices."""
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{what} must be one of {listed}, not {value!r}")
+    return str(value)
+
+
 def _check_bool(what: str, value: Any) -> bool:
     """Returns a bool option, which may be a NumPy bool."""
     value = _scalar(value)

@@ -739,6 +739,7 @@ class Worker:
         environment: Variables in addition to those of this process.
         job: The job of a Python worker, as JSON. Without it, the worker is the passdock command.
         timeout: The time limit of a run, in seconds.
+        sandbox: Whether the command runs plugins in a sandbox: "auto", "require" or "off".
     """
 
     def __new__(
@@ -748,6 +749,7 @@ class Worker:
         environment: Sequence[tuple[str, str]],
         job: str | None = None,
         timeout: float | None = None,
+        sandbox: str = "auto",
     ) -> Worker: ...
     def start(self) -> None:
         """Starts the process.

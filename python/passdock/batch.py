@@ -39,6 +39,7 @@ def batch(
     jobs: int | None = None,
     resume: bool = True,
     timeout: float | None = None,
+    sandbox: str = "auto",
     progress: bool | Callable[[ModelResult], Any] = False,
     results: PathLike | None = None,
     imports: Sequence[str] = (),
@@ -66,6 +67,9 @@ def batch(
         resume: Whether to skip models that are already done, with the same file, pipeline, options and plugins. The
             plugins are those of the pipeline's passes and instruments, and those with op definitions.
         timeout: The time limit of a run in seconds, after which it fails; None for no limit.
+        sandbox: Whether plugins run in a sandbox, which denies them other files, the network and other processes:
+            ``"auto"`` for the parts that the system has, ``"require"`` to fail if one is missing, or ``"off"``. Python
+            passes always run without a sandbox.
         progress: Whether to show a progress bar, if tqdm is installed; or a function that receives each result.
         results: The file of results, by default ``results.jsonl`` in ``output``. ``passdock batch`` uses the same
             format: either continues the other's file, unless there are Python passes.
@@ -104,6 +108,7 @@ def batch(
         jobs=jobs,
         resume=resume,
         timeout=timeout,
+        sandbox=sandbox,
         imports=imports,
         options=options,
     )

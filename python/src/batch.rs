@@ -159,6 +159,7 @@ impl Jobs {
 ///     environment: Variables in addition to those of this process.
 ///     job: The job of a Python worker, as JSON. Without it, the worker is the passdock command.
 ///     timeout: The time limit of a run, in seconds.
+///     sandbox: Whether the command runs plugins in a sandbox: "auto", "require" or "off".
 #[pyclass(frozen, module = "passdock")]
 pub(crate) struct Worker {
     jobs: Arc<Jobs>,
@@ -168,13 +169,14 @@ pub(crate) struct Worker {
 #[pymethods]
 impl Worker {
     #[new]
-    #[pyo3(signature = (fields, command, environment, job = None, timeout = None))]
+    #[pyo3(signature = (fields, command, environment, job = None, timeout = None, sandbox = "auto"))]
     fn new(
         fields: &Bound<'_, PyDict>,
         command: Vec<OsString>,
         environment: Vec<(OsString, OsString)>,
         job: Option<&str>,
         timeout: Option<f64>,
+        sandbox: &str,
     ) -> Result<Worker> {
         let template = match job {
             Some(job) => serde_json::from_str(job)?,
@@ -184,7 +186,7 @@ impl Worker {
                     to_stderr: true,
                     color: false,
                 };
-                json!({ "request": request, "timeout": timeout })
+                json!({ "request": request, "timeout": timeout, "sandbox": sandbox })
             }
         };
         // The command enforces the limit itself, and can report which call took too long. An overlong timeout means no

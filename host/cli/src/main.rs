@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use args::Cli;
 use clap::Parser;
-use command::batch::WORKER;
+use passdock::batch::WORKER;
 use passdock::{crash, files, pipeline};
 
 /// Minimum stack size in bytes. It is the default of common systems.

@@ -44,6 +44,8 @@ pub enum SandboxPart {
 pub struct Sandbox {
     /// Whether it is entered.
     pub mode: SandboxMode,
+    /// Whether a supervisor receives denied calls.
+    pub reports: bool,
     /// Called once, right before the process runs its first plugin code.
     pub on_enter: Box<dyn FnOnce(Entered) + Send>,
 }
@@ -156,7 +158,7 @@ pub fn enter() -> Result<(), Unavailable> {
         let limits = std::mem::take(&mut access.limits);
         let mut entered = match sandbox.mode {
             SandboxMode::Off => Entered::default(),
-            SandboxMode::Auto | SandboxMode::Require => restrict(&access),
+            SandboxMode::Auto | SandboxMode::Require => restrict(&access, sandbox.reports),
         };
         if sandbox.mode == SandboxMode::Require && !entered.missing.is_empty() {
             state.failure = Some(Unavailable(entered.missing.clone()));

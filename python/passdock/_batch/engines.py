@@ -39,6 +39,7 @@ class Plan:
         jobs: int | None,
         resume: bool,
         timeout: float | None,
+        sandbox: str,
         imports: Sequence[str],
         options: Mapping[str, Any],
     ) -> None:
@@ -49,6 +50,7 @@ class Plan:
         self.jobs = jobs
         self.resume = resume
         self.timeout = None if timeout is None else _checks._check_seconds("timeout", timeout)
+        self.sandbox = _checks._check_choice("sandbox", sandbox, ("auto", "require", "off"))
         self.imports = tuple(_checks._listed("imports", imports))
         self.options = options = _in_context(_checks._with_lists(options))
         if isinstance(pipeline, Pass):
@@ -180,7 +182,7 @@ def results(plan: Plan) -> Iterator[ModelResult]:
             raise
     else:
         environment = _environment.variables()
-        worker = _passdock.Worker(plan.request(), [command, "__batch-worker"], environment, None, plan.timeout)
+        worker = _passdock.Worker(plan.request(), [command, "__batch-worker"], environment, None, plan.timeout, plan.sandbox)
     return _run(plan, worker)
 
 

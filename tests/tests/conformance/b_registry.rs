@@ -50,7 +50,10 @@ fn r010_duplicate_name_needs_an_override() {
         .to_string()
         .replace(&library().display().to_string(), "FILE");
     let known = registry.pass_names();
-    let overrides = LoadOptions { overrides: known };
+    let overrides = LoadOptions {
+        overrides: known,
+        ..LoadOptions::default()
+    };
     let asked = registry
         .load_plugin(&library(), &overrides)
         .map_err(Failure);

@@ -8,11 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
-use passdock::batch::{self, Batch, BatchItem, Fingerprint, ModelResult, WorkerCommand};
+use passdock::batch::{
+    self, Batch, BatchItem, Fingerprint, Job, ModelResult, WORKER, WorkerCommand,
+};
 use passdock::pipeline::{self, Print, Request, RequestedInstrument, Watch};
-use passdock::{OnPass, PassError, SandboxMode, Severity};
+use passdock::{OnPass, PassError, Severity};
 use passdock_tools::numerics::VERIFY_OUTPUTS;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::worker;
@@ -23,21 +24,6 @@ use crate::{plugins, request, show, watchdog};
 
 /// The file of results in the output directory.
 const RESULTS: &str = "results.jsonl";
-
-/// The argument that starts this program as a worker of a batch.
-pub(crate) const WORKER: &str = "__batch-worker";
-
-/// A job of a worker.
-#[derive(Serialize, Deserialize)]
-struct Job {
-    request: Request,
-    #[serde(default)]
-    in_process: bool,
-    #[serde(default)]
-    timeout: Option<f64>,
-    #[serde(default)]
-    sandbox: SandboxMode,
-}
 
 pub(crate) fn batch(args: BatchArgs) -> anyhow::Result<u8> {
     let items = batch::items(&args.models, &args.output_dir)?;

@@ -210,12 +210,9 @@ mod supervised {
         let started = Worker::start::<Job>(args.channel, args.record);
         let (worker, job) = started
             .map_err(|error| failed(ErrorKind::Usage, "not started by a supervisor", error))?;
-        let staging = match &job {
-            Job::Run(_, Some(staging)) => std::slice::from_ref(staging),
-            Job::Whole { staging, .. } => staging,
-            _ => &[],
-        };
-        staging.iter().for_each(passdock::sandbox::allow_write);
+        if let Job::Whole { staging, .. } = &job {
+            staging.iter().for_each(passdock::sandbox::allow_write);
+        }
         let worker = RUNNING.get_or_init(|| worker);
         match job {
             Job::Run(request, staging) => {

@@ -16,6 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use passdock_core::{Diagnostic, PassError, Severity};
+use passdock_sandbox::SandboxMode;
 use serde::{Deserialize, Serialize};
 
 pub use items::{BatchItem, items};
@@ -23,7 +24,7 @@ pub use plugins::plugin_files;
 pub use results::{BatchResults, Fingerprint};
 pub use worker::{BatchWorker, WorkerCommand, WorkerFailure};
 
-use crate::pipeline::{REPRODUCER, Report};
+use crate::pipeline::{REPRODUCER, Report, Request};
 
 /// The result of one model: a line in the file of results, and in `--json` output.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,6 +84,55 @@ impl ModelResult {
 
 fn display_path(path: &Path) -> String {
     path.display().to_string()
+}
+
+/// The first argument of the `passdock` command that makes it the process of a [`BatchWorker`].
+pub const WORKER: &str = "__batch-worker";
+
+/// A job of the `passdock` command as a [`BatchWorker`]: a request, which it runs in a child process and a sandbox. A
+/// program that embeds the host runs plugins it doesn't trust this way.
+///
+/// # Examples
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// # mod passdock {
+/// #     pub use passdock_driver::*;
+/// # }
+/// use passdock::batch::{BatchWorker, Job, WORKER, WorkerCommand};
+/// use passdock::pipeline::Request;
+///
+/// let command = WorkerCommand {
+///     program: "passdock".into(),
+///     arguments: vec![WORKER.into()],
+///     ..WorkerCommand::default()
+/// };
+/// let mut worker = BatchWorker::new(Arc::new(command), Arc::default());
+/// let job = Job {
+///     request: Request {
+///         passes: vec!["relax.transform.SimplifyExpr".to_owned()],
+///         model: "model.onnx".into(),
+///         output: Some("optimized.onnx".into()),
+///         ..Request::default()
+///     },
+///     ..Job::default()
+/// };
+/// match worker.run(&job, None) {
+///     Ok(report) => println!("{}: {:?}", report.ok, report.sandbox.active),
+///     Err(failure) => println!("{}", failure.error),
+/// }
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Job {
+    /// The request.
+    pub request: Request,
+    /// Whether to run it in the worker itself, without a sandbox.
+    pub in_process: bool,
+    /// The time limit in seconds.
+    pub timeout: Option<f64>,
+    /// Whether plugins run in a sandbox.
+    pub sandbox: SandboxMode,
 }
 
 /// A batch that can resume: it runs the models without an up-to-date result.

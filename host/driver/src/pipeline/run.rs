@@ -147,6 +147,9 @@ impl Run<'_> {
             _ => Ok(()),
         };
         reproduce::declare(self.request);
+        if let Some(staging) = &self.staging {
+            passdock_sandbox::allow_write(staging);
+        }
         let mut prepared = self.prepare(watched)?;
         let (output, module) = (output?, module?);
         checked?;

@@ -64,6 +64,7 @@ impl Worker {
         let channel = self.channel.clone();
         passdock_sandbox::prepare(Sandbox {
             mode,
+            reports: true,
             on_enter: Box::new(move |entered| {
                 let channel = util::lock(&channel);
                 // Without the supervisor, sending the result will fail, too.

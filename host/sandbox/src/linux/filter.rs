@@ -6,7 +6,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGT, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ERRNO,
-    SECCOMP_RET_TRACE, SECCOMP_RET_USER_NOTIF, c_long, c_ulong,
+    SECCOMP_RET_TRACE, SECCOMP_RET_USER_NOTIF, c_long,
 };
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen as ArgLen, SeccompCmpOp as Op, SeccompCondition,
@@ -17,12 +17,12 @@ use super::calls::{Condition, DENIED, NEWEST};
 use crate::DeniedCall;
 use crate::access::Access;
 
-/// Denies system calls in this thread and threads that it starts. Returns the descriptor on which the kernel reports
-/// them, or `None` if another process already receives such reports. Denied calls then fail without a report.
+/// Denies system calls in this thread and threads that it starts. With `reports`, returns the descriptor on which the
+/// kernel reports them. Without it, or if another process already receives such reports, denied calls only fail.
 ///
 /// # Errors
 /// If the kernel has no seccomp, or its error.
-pub(super) fn install(access: &Access) -> io::Result<Option<OwnedFd>> {
+pub(super) fn install(access: &Access, reports: bool) -> io::Result<Option<OwnedFd>> {
     rustix::thread::set_no_new_privs(true)?;
     let denied = denied(access);
     // The crate has no action for reports, so another one marks them.
@@ -32,14 +32,12 @@ pub(super) fn install(access: &Access) -> io::Result<Option<OwnedFd>> {
             instruction.k = SECCOMP_RET_USER_NOTIF;
         }
     }
-    match apply(&reporting, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER) {
-        Ok(descriptor) => Ok(Some(descriptor)),
-        Err(_) => {
-            let silent = program(&denied, SeccompAction::Errno(libc::EPERM.cast_unsigned()))?;
-            seccompiler::apply_filter(&silent).map_err(io::Error::other)?;
-            Ok(None)
-        }
+    if reports && let Ok(reports) = apply(&reporting) {
+        return Ok(Some(reports));
     }
+    let silent = program(&denied, SeccompAction::Errno(libc::EPERM.cast_unsigned()))?;
+    seccompiler::apply_filter(&silent).map_err(io::Error::other)?;
+    Ok(None)
 }
 
 /// Returns the rules of all denied calls.
@@ -124,13 +122,14 @@ fn program(
     Ok(program)
 }
 
-/// Installs a filter and returns its descriptor.
-fn apply(program: &BpfProgram, flags: c_ulong) -> io::Result<OwnedFd> {
+/// Installs a filter and returns the descriptor of its reports.
+fn apply(program: &BpfProgram) -> io::Result<OwnedFd> {
     let program = libc::sock_fprog {
         len: program.len().try_into().map_err(io::Error::other)?,
         filter: program.as_ptr().cast::<libc::sock_filter>().cast_mut(),
     };
     let operation = libc::SECCOMP_SET_MODE_FILTER;
+    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     // SAFETY: the kernel only reads the program, which is alive during the call. Both types of instructions have the
     // kernel's layout.
     let result = unsafe { libc::syscall(libc::SYS_seccomp, operation, flags, &raw const program) };

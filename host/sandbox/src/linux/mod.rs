@@ -19,8 +19,8 @@ pub use denied::DeniedCalls;
 /// The time that threads of the host have to end before the sandbox is entered.
 const THREADS_END_WITHIN: Duration = Duration::from_millis(200);
 
-/// Restricts this process.
-pub(crate) fn restrict(access: &Access) -> Entered {
+/// Restricts this process. With `reports`, a supervisor receives denied calls.
+pub(crate) fn restrict(access: &Access, reports: bool) -> Entered {
     let mut entered = Entered::default();
     let limit = Rlimit {
         current: Some(0),
@@ -34,7 +34,7 @@ pub(crate) fn restrict(access: &Access) -> Entered {
         Ok(()) => entered.parts.push(SandboxPart::Files),
         Err(error) => entered.missing.push(format!("files: {error}")),
     }
-    match filter::install(access) {
+    match filter::install(access, reports) {
         Ok(denied) => {
             entered.parts.push(SandboxPart::Calls);
             if denied.is_some() {

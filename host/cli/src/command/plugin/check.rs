@@ -11,7 +11,8 @@ use anyhow::Context;
 use passdock::files::TemporaryDirectory;
 use passdock::plugin::Plugin;
 use passdock::reproducer::shell_quoted;
-use passdock::{ErrorKind, PassError, model_file, waiting};
+use passdock::sandbox::{self, Sandbox};
+use passdock::{ErrorKind, PassError, SandboxMode, model_file, waiting};
 use passdock_tools::plugin_check::{
     self, CANNOT_LEND, CHECKS, CheckResult, CheckVerdict, CheckedPlugin, PluginCheck, Trail,
 };
@@ -152,6 +153,12 @@ fn result(args: &PluginCheckArgs, checks: &[PluginCheck], dir: &Path) -> anyhow:
     let ([check], [file]) = (checks, &args.files[..]) else {
         anyhow::bail!("`--result-dir` takes one check of one plugin");
     };
+    sandbox::prepare(Sandbox {
+        mode: SandboxMode::Auto,
+        reports: false,
+        on_enter: Box::new(|_| ()),
+    });
+    sandbox::allow_write(dir);
     let result = in_this_process(args, file, check, dir)?;
     let text = serde_json::to_string(&result).context(UNWRITTEN)?;
     fs::write(dir.join(RESULT_FILE), text).context(UNWRITTEN)?;
@@ -271,6 +278,7 @@ fn start(
     command
         .stdin(Stdio::null())
         .env("RUST_BACKTRACE", "0")
+        .env("TMPDIR", dir)
         .stderr(output.try_clone()?)
         .stdout(output);
     child::run(&mut command, Some(args.timeout))
@@ -287,6 +295,9 @@ fn arguments(args: &PluginCheckArgs, file: &Path, check: &str) -> Vec<OsString> 
         for path in paths {
             arguments.extend([flag.into(), path.into()]);
         }
+    }
+    for (plugin, permission) in &args.plugins.allow {
+        arguments.extend(["--allow".into(), format!("{plugin}={permission}").into()]);
     }
     if let Some(seed) = args.fuzz {
         let (seed, runs) = (seed.to_string(), args.runs.to_string());

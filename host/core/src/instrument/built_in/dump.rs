@@ -153,6 +153,8 @@ impl PassInstrument for DumpIr {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use expect_test::expect;
 
     use super::*;
