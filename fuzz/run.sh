@@ -21,7 +21,8 @@ onnx_read onnx
 onnx_write onnx
 provenance provenance
 rules rules -dict=fuzz/rules.dict
-text text -dict=fuzz/text.dict"
+text text -dict=fuzz/text.dict
+worker_messages worker_messages"
 [ -z "$only" ] || grep -q "^$only " <<<"$targets" || fail "unknown target \`$only\`; fuzz/fuzz_targets lists them"
 
 work=$TARGET/fuzz
@@ -42,7 +43,7 @@ fi
 
 # Creates the seeds if they are missing, or if they are from a checkout with fewer targets.
 seeds=$work/seeds
-if [ ! -d "$seeds/text" ] || [ ! -d "$seeds/provenance" ]; then
+if [ ! -d "$seeds/text" ] || [ ! -d "$seeds/worker_messages" ]; then
   cargo build
   python=$(oracle_python)
   "$python" -B fuzz/seeds.py "$seeds" examples/models "$built" ${PASSDOCK_MODELS:+"$PASSDOCK_MODELS"}

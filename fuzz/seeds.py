@@ -208,6 +208,21 @@ def statements():
         yield json.dumps(statement).encode()
 
 
+def worker_messages():
+    """Yields requests of a worker for changes to files."""
+    paths = ["@/out/dumps/001_a.ir", "@/out/trace", "@/mine", "@/out/dumps/../../mine"]
+    for path in paths:
+        change = {"from": "@/temporary/0", "path": path}
+        for request in (
+            {"Check": {"path": path}},
+            {"CreateDirectory": {"path": path}},
+            {"File": {**change, "durable": True}},
+            {"Directory": {**change, "from": "@/temporary/sub", "marker": "0"}},
+            {"RemoveNumbered": {"path": path, "suffix": ".ir"}},
+        ):
+            yield json.dumps({"Output": request}).encode()
+
+
 def edits(count=400):
     """Yields random bytes."""
     numbers = random.Random(1)
@@ -220,7 +235,7 @@ def main():
     p.add_argument("out", type=Path, help="the directory to write to")
     p.add_argument("models", type=Path, nargs="*", help="directories of models and plugins")
     args = p.parse_args()
-    for name in ("onnx", "large", "manifest", "library", "edits", "rules", "lock_file", "provenance"):
+    for name in ("onnx", "large", "manifest", "library", "edits", "rules", "lock_file", "provenance", "worker_messages"):
         (args.out / name).mkdir(parents=True, exist_ok=True)
     for name, data in enumerate(crowds()):
         (args.out / "large" / f"crowd{name}.onnx").write_bytes(data)
@@ -232,6 +247,7 @@ def main():
         "rules": rules(),
         "lock_file": lock_files(),
         "provenance": statements(),
+        "worker_messages": worker_messages(),
     }
     for kind, created in texts.items():
         for name, data in enumerate(created):

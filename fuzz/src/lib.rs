@@ -9,3 +9,4 @@ pub mod onnx;
 pub mod rules;
 pub mod text;
 pub mod trust;
+pub mod worker;

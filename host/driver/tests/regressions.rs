@@ -1,4 +1,5 @@
-//! Lock files and provenance statements like those that the fuzz targets generate. The tests run the targets' checks.
+//! Lock files, provenance statements and messages of workers like those that the fuzz targets generate. The tests run the
+//! targets' checks.
 
 #![allow(
     dead_code,
@@ -11,6 +12,10 @@
 mod memory;
 #[path = "../../../fuzz/src/trust.rs"]
 mod trust;
+
+#[cfg(unix)]
+#[path = "../../../fuzz/src/worker.rs"]
+mod worker;
 
 use std::fs;
 use std::path::Path;
@@ -37,4 +42,12 @@ fn fuzz_regressions_in_lock_files() {
 #[test]
 fn fuzz_regressions_in_statements() {
     check_all("provenance", trust::check_statement);
+}
+
+#[cfg(unix)]
+#[test]
+fn fuzz_regressions_in_messages_of_workers() {
+    check_all("worker_messages", |input| {
+        worker::check_messages(input.as_bytes(), false)
+    });
 }

@@ -1,7 +1,7 @@
 //! Messages between a supervisor and its worker: a four-byte little-endian length, followed by JSON of that length.
 
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use passdock_crash::Termination;
 use passdock_files::{OutputRequest, raw_path};
@@ -108,6 +108,22 @@ pub(super) fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<M
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     Ok(serde_json::from_slice(&bytes)?)
+}
+
+/// Handles the messages of a worker that has run plugin code, as a supervisor does, until its response. For fuzzing.
+#[doc(hidden)]
+pub fn handle_messages<A: DeserializeOwned>(
+    mut messages: &[u8],
+    temporary: &Path,
+    outputs: &[PathBuf],
+) -> io::Result<A> {
+    loop {
+        match receive(&mut messages)? {
+            WorkerMessage::Output(request) => _ = request.fulfill(temporary, Some(outputs)),
+            WorkerMessage::Response(response, _) => return Ok(response),
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]

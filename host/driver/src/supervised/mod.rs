@@ -18,6 +18,8 @@ mod trials;
 mod worker;
 
 pub use children::{forget, give_up, resume, spawn, stop};
+#[doc(hidden)]
+pub use message::handle_messages;
 pub use passdock_crash::{Culprit, Termination, TerminationCause};
 pub use passdock_sandbox::SandboxMode;
 pub use process::OnAsk;

@@ -99,6 +99,7 @@ default = 3
             "requires": [
               "relax >= 0.1, < 2"
             ],
+            "permissions": [],
             "abi": "1.9",
             "min_host": "1.0",
             "ir": "1.0",

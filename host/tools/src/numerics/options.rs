@@ -7,6 +7,7 @@ use passdock_core::sdk::Table;
 use passdock_core::{InstrumentSetup, PassError};
 
 use super::compare::CompareOptions;
+use super::ort;
 
 /// Reads the common options: the library, the inputs, the sizes of dims, and the two tolerances.
 ///
@@ -35,9 +36,12 @@ pub(super) fn common(
         Err(error.into())
     };
     let tolerance = |tolerance: f64| (tolerance >= 0.0).then_some(tolerance);
+    let (library, inputs) = (path("library", library)?, path("inputs", inputs)?);
+    ort::allow(library.as_deref());
+    inputs.iter().for_each(passdock_sandbox::allow_read);
     Ok(CompareOptions {
-        library: path("library", library)?,
-        inputs: path("inputs", inputs)?,
+        library,
+        inputs,
         dims: dims.into_iter().collect(),
         rtol: tolerance(rtol),
         atol: tolerance(atol),

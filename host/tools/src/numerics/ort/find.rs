@@ -7,6 +7,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use super::{Result, Runtime};
 
@@ -35,10 +36,7 @@ print('\\n'.join(spec.submodule_search_locations or []) if spec else '')
 /// # Errors
 /// A message with the locations that were searched.
 pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
-    let chosen = library.map(|path| ("option `library`", path.to_owned()));
-    let variable = || env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty());
-    let chosen = chosen.or_else(|| Some((LIBRARY_VARIABLE, variable()?.into())));
-    if let Some((source, path)) = chosen {
+    if let Some((source, path)) = chosen(library) {
         // Absolute, since the loader searches other directories for a bare file name.
         let path = std::path::absolute(&path).unwrap_or(path);
         return Runtime::load(&path).map_err(|error| {
@@ -59,12 +57,9 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
             Err(error) => searched.push(format!("`{name}` ({error})")),
         }
     }
-    let executable = env::current_exe().ok();
-    let own = executable.as_deref().and_then(Path::parent);
-    let (packages, python) = python_packages();
-    let packages = packages.iter().map(|package| package.join("capi"));
-    for directory in own.map(Path::to_owned).into_iter().chain(packages) {
-        let Some(path) = in_directory(&directory) else {
+    let (directories, python) = directories();
+    for directory in directories {
+        let Some(path) = in_directory(directory) else {
             searched.push(format!("`{}`", directory.display()));
             continue;
         };
@@ -73,11 +68,56 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
             Err(error) => searched.push(format!("`{}` ({error})", path.display())),
         }
     }
-    searched.extend(python);
+    searched.extend(python.clone());
     Err(format!(
         "ONNX Runtime not found; searched {}; {LIBRARY_VARIABLE} is not set",
         searched.join(", ")
     ))
+}
+
+/// Allows loading ONNX Runtime from a sandbox. `library` is the path that the user chose.
+pub(crate) fn allow(library: Option<&Path>) {
+    if !passdock_sandbox::is_prepared() {
+        return;
+    }
+    match chosen(library) {
+        Some((_, path)) => passdock_sandbox::allow_library(&path),
+        None => {
+            let libraries = directories()
+                .0
+                .iter()
+                .filter_map(|directory| in_directory(directory));
+            libraries.for_each(|library| passdock_sandbox::allow_library(&library));
+        }
+    }
+}
+
+/// Returns the library that the user chose, and how.
+fn chosen(library: Option<&Path>) -> Option<(&'static str, PathBuf)> {
+    let variable = || env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty());
+    match library {
+        Some(path) => Some(("option `library`", path.to_owned())),
+        None => Some((LIBRARY_VARIABLE, variable()?.into())),
+    }
+}
+
+/// Returns the directories to search: that of the executable and those of the Python package; and a description of the
+/// search if there is no package. Python can't be started in a sandbox, so the result is kept.
+fn directories() -> &'static (Vec<PathBuf>, Option<String>) {
+    static DIRECTORIES: OnceLock<(Vec<PathBuf>, Option<String>)> = OnceLock::new();
+    DIRECTORIES.get_or_init(|| {
+        let executable = env::current_exe().ok();
+        let own = executable.as_deref().and_then(Path::parent);
+        let (packages, python) = python_packages();
+        let packages = packages.iter().map(|package| package.join("capi"));
+        (
+            own.map(Path::to_owned)
+                .into_iter()
+                .chain(packages)
+                .collect(),
+            python,
+        )
+    })
 }
 
 /// Whether a loader error means that there is no library of this name.

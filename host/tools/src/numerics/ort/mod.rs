@@ -18,7 +18,7 @@ use passdock_abi::DType;
 use self::api::{
     Api, Object, PathChar, Pointer, Result, Status, TENSOR, Text, c_text, dtype_of, kind_name, text,
 };
-pub(crate) use self::find::runtime;
+pub(crate) use self::find::{allow, runtime};
 pub(crate) use self::tensor::{ModelOutput, OutputValue, Tensor, describe};
 
 /// The requested version of the table.
