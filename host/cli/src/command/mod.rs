@@ -148,7 +148,7 @@ fn shared(command: &Command) -> Shared<'_> {
             Shared {
                 whole: Some(Files {
                     model: search.inputs.last().map(AsRef::as_ref),
-                    outputs: bisect::outputs(args).into(),
+                    outputs: bisect::outputs(args),
                     directory: args.output.as_deref(),
                 }),
                 ..own(&search.process, search.json)

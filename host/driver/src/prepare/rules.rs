@@ -122,7 +122,7 @@ pub(super) fn allow_tensors_of(tables: &[PassTable], request: &Request) {
 
 /// Allows reading the `.npy` files in options from a sandbox.
 pub(super) fn allow_tensors(options: &Options, request: &Request) {
-    let values = options.iter().map(|(_, value)| value.get_ref());
+    let values = options.values().map(toml::Spanned::get_ref);
     values.for_each(|value| allow_in(value, request));
 }
 

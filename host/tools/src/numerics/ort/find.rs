@@ -58,12 +58,12 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
         }
     }
     let (directories, python) = directories();
-    for directory in directories {
-        let Some(path) = in_directory(directory) else {
+    for (directory, path) in directories {
+        let Some(path) = path else {
             searched.push(format!("`{}`", directory.display()));
             continue;
         };
-        match Runtime::load(&path) {
+        match Runtime::load(path) {
             Ok(runtime) => return Ok(runtime),
             Err(error) => searched.push(format!("`{}` ({error})", path.display())),
         }
@@ -86,8 +86,8 @@ pub(crate) fn allow(library: Option<&Path>) {
             let libraries = directories()
                 .0
                 .iter()
-                .filter_map(|directory| in_directory(directory));
-            libraries.for_each(|library| passdock_sandbox::allow_library(&library));
+                .filter_map(|(_, library)| library.as_ref());
+            libraries.for_each(|library| passdock_sandbox::allow_library(library));
         }
     }
 }
@@ -101,22 +101,24 @@ fn chosen(library: Option<&Path>) -> Option<(&'static str, PathBuf)> {
     }
 }
 
-/// Returns the directories to search: that of the executable and those of the Python package; and a description of the
-/// search if there is no package. Python can't be started in a sandbox, so the result is kept.
-fn directories() -> &'static (Vec<PathBuf>, Option<String>) {
-    static DIRECTORIES: OnceLock<(Vec<PathBuf>, Option<String>)> = OnceLock::new();
+/// The directories to search, each with its library; and a description of the search if there is no Python package.
+type Directories = (Vec<(PathBuf, Option<PathBuf>)>, Option<String>);
+
+/// Searches the directory of the executable and those of the Python package. This can't be done in a sandbox, so the
+/// result is kept.
+fn directories() -> &'static Directories {
+    static DIRECTORIES: OnceLock<Directories> = OnceLock::new();
     DIRECTORIES.get_or_init(|| {
         let executable = env::current_exe().ok();
         let own = executable.as_deref().and_then(Path::parent);
         let (packages, python) = python_packages();
         let packages = packages.iter().map(|package| package.join("capi"));
-        (
-            own.map(Path::to_owned)
-                .into_iter()
-                .chain(packages)
-                .collect(),
-            python,
-        )
+        let all = own.map(Path::to_owned).into_iter().chain(packages);
+        let all = all.map(|directory| {
+            let library = in_directory(&directory);
+            (directory, library)
+        });
+        (all.collect(), python)
     })
 }
 
