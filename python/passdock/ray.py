@@ -55,6 +55,7 @@ def batch(
     storage_options: Mapping[str, Any] | None = None,
     resume: bool = True,
     timeout: float | None = None,
+    sandbox: str = "auto",
     progress: bool | Callable[[ModelResult], Any] = False,
     results: PathLike | None = None,
     imports: Sequence[str] = (),
@@ -81,9 +82,9 @@ def batch(
         runtime_env: The environment of the tasks, as for ``ray.init``: packages, files, variables.
         num_cpus: The number of cores and threads for each model.
         storage_options: Options of fsspec for the storage, such as credentials.
-        resume, timeout, progress, results, imports, options: As for ``passdock.batch``. The file of results may be at
-            an address; it is copied there every ten seconds and at the end. Modules in ``imports`` have to exist on the
-            nodes: ``runtime_env={"py_modules": […]}`` copies them.
+        resume, timeout, sandbox, progress, results, imports, options: As for ``passdock.batch``. The file of results
+            may be at an address; it is copied there every ten seconds and at the end. Modules in ``imports`` have to
+            exist on the nodes: ``runtime_env={"py_modules": […]}`` copies them.
 
     Returns:
         An iterator over results as models finish. Its ``wait()`` runs all models and returns the ``Summary``.
@@ -112,6 +113,7 @@ def batch(
         jobs=num_cpus,
         resume=resume,
         timeout=timeout,
+        sandbox=sandbox,
         imports=imports,
         options=options,
     )

@@ -69,6 +69,7 @@ impl Admission<'_> {
         let used = prepared.used_plugins(self.request, |plugin| {
             let path = plugin.origin().path();
             path.is_some_and(|path| named_files.contains(path))
+                && !self.earlier.contains(plugin.name())
         })?;
         let mut differences = lock.map_or(Vec::new(), |lock| lock.missing(registry));
         let mut rejected = Vec::new();
