@@ -16,6 +16,8 @@ mod plugins;
 mod progress;
 mod report;
 mod request;
+#[cfg(unix)]
+mod running_worker;
 mod show;
 #[cfg(unix)]
 mod signals;

@@ -12,7 +12,7 @@ use passdock::diagnostic::json;
 use passdock::diagnostic::table::wrap;
 pub(crate) use passdock::diagnostic::table::{TextTable, bytes};
 use passdock::files::StandardOutput;
-use passdock::model_file::{Output, StagedModel, WriteOptions};
+use passdock::model_file::{self, Output, StagedModel, WriteOptions};
 use passdock::pipeline::JSON_VERSION;
 pub(crate) use passdock::terminal::line;
 use passdock::waiting::waiting;
@@ -186,12 +186,26 @@ pub(crate) fn write_model(
     options: WriteOptions,
 ) -> Result<(), PassError> {
     let emit = &mut |warning| diagnostic(&warning);
-    let given = STAGING.get().into_iter().flatten();
-    let mut given = given.filter(|(path, _)| path == output.path());
-    let staging = given.next().map(|(_, staging)| &**staging);
+    let staging = staging_of(output.path());
     let staged = output.stage(module, options, staging, emit)?;
     add_output(staged);
     Ok(())
+}
+
+/// Returns the staging directory of an output, if this process is a worker.
+fn staging_of(path: &Path) -> Option<&'static Path> {
+    let mut given = STAGING.get()?.iter();
+    let (_, staging) = given.find(|(known, _)| known == path)?;
+    Some(staging)
+}
+
+/// Writes one of several models of a command. A worker stages it like [`write_model`]; otherwise it is committed now,
+/// because a staged model locks its directory.
+pub(crate) fn write_one_of(path: &Path, module: &Module) -> Result<(), PassError> {
+    match staging_of(path) {
+        Some(_) => write_model(Output::new(path)?, module, WriteOptions::default()),
+        None => model_file::write(module, path, WriteOptions::default()),
+    }
 }
 
 /// The paths of a worker's outputs, and their staging directories. If unset, [`write_model`] creates one.

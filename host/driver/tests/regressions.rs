@@ -1,5 +1,5 @@
-//! Lock files, provenance statements and messages of workers like those that the fuzz targets generate. The tests run the
-//! targets' checks.
+//! Lock files, provenance statements and messages of workers like those that the fuzz targets generate. The tests run
+//! the targets' checks.
 
 #![allow(
     dead_code,

@@ -76,6 +76,11 @@ impl Staging {
         Ok(staging)
     }
 
+    /// Whether this process created the directory, and will commit the files.
+    pub fn is_own(&self) -> bool {
+        self.owned.is_some()
+    }
+
     /// Returns the directory, which is in the main file's directory.
     pub fn path(&self) -> &Path {
         &self.directory

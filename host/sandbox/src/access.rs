@@ -18,6 +18,8 @@ pub(crate) struct Access {
     pub(crate) write: Vec<PathBuf>,
     /// Libraries that may be loaded, with the other libraries in their directories.
     pub(crate) libraries: BTreeSet<PathBuf>,
+    /// Directories whose libraries may be loaded.
+    pub(crate) library_directories: BTreeSet<PathBuf>,
     /// The limits of calls into plugins, by file.
     pub(crate) limits: Vec<(PathBuf, CallLimits)>,
     /// Whether network connections are allowed.

@@ -47,12 +47,12 @@ pub struct Sandbox {
     /// Whether a supervisor receives denied calls.
     pub reports: bool,
     /// Called once, right before the process runs its first plugin code.
-    pub on_enter: Box<dyn FnOnce(Entered) + Send>,
+    pub on_enter: Box<dyn FnOnce(SandboxEntry) + Send>,
 }
 
 /// The result of entering a sandbox.
 #[derive(Debug, Default)]
-pub struct Entered {
+pub struct SandboxEntry {
     /// The active parts.
     pub parts: Vec<SandboxPart>,
     /// Why the other parts aren't active.
@@ -85,6 +85,7 @@ static STATE: Mutex<State> = Mutex::new(State {
         read: Vec::new(),
         write: Vec::new(),
         libraries: BTreeSet::new(),
+        library_directories: BTreeSet::new(),
         limits: Vec::new(),
         network: false,
         exec: false,
@@ -123,6 +124,17 @@ pub fn allow_library(path: &Path) {
     }
 }
 
+/// Allows loading the libraries in a directory, as [`allow_read`] allows reading.
+pub fn allow_libraries_in(directory: &Path) {
+    let mut state = state();
+    if state.prepared.is_some() {
+        state
+            .access
+            .library_directories
+            .insert(directory.to_owned());
+    }
+}
+
 /// Allows writing a file, or creating and removing files in a directory, as [`allow_read`] allows reading.
 pub fn allow_write(path: impl Into<PathBuf>) {
     let mut state = state();
@@ -157,7 +169,7 @@ pub fn enter() -> Result<(), Unavailable> {
         let mut access = std::mem::take(&mut state.access);
         let limits = std::mem::take(&mut access.limits);
         let mut entered = match sandbox.mode {
-            SandboxMode::Off => Entered::default(),
+            SandboxMode::Off => SandboxEntry::default(),
             SandboxMode::Auto | SandboxMode::Require => restrict(&access, sandbox.reports),
         };
         if sandbox.mode == SandboxMode::Require && !entered.missing.is_empty() {

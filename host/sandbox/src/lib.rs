@@ -10,7 +10,15 @@
 
 mod access;
 mod call;
+#[cfg(target_os = "linux")]
+mod calls;
+#[cfg(target_os = "linux")]
+mod denied;
 mod enter;
+#[cfg(target_os = "linux")]
+mod files;
+#[cfg(target_os = "linux")]
+mod filter;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(not(target_os = "linux"))]
@@ -18,9 +26,9 @@ mod other;
 
 pub use access::{CallLimits, InvalidPermission, Permission};
 pub use call::DeniedCall;
-pub use enter::{
-    Entered, Sandbox, SandboxMode, SandboxPart, Unavailable, allow_library, allow_read,
-    allow_write, enter, grant, is_prepared, limit_calls, prepare,
-};
 #[cfg(target_os = "linux")]
-pub use linux::DeniedCalls;
+pub use denied::DeniedCalls;
+pub use enter::{
+    Sandbox, SandboxEntry, SandboxMode, SandboxPart, Unavailable, allow_libraries_in,
+    allow_library, allow_read, allow_write, enter, grant, is_prepared, limit_calls, prepare,
+};

@@ -1,12 +1,12 @@
 //! Systems without a sandbox.
 
 use crate::access::Access;
-use crate::enter::Entered;
+use crate::enter::SandboxEntry;
 
 /// Returns that nothing is restricted.
-pub(crate) fn restrict(_: &Access, _: bool) -> Entered {
-    Entered {
+pub(crate) fn restrict(_: &Access, _: bool) -> SandboxEntry {
+    SandboxEntry {
         missing: vec!["this system has no sandbox".to_owned()],
-        ..Entered::default()
+        ..SandboxEntry::default()
     }
 }

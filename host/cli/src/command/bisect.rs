@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use passdock::PassError;
 use passdock::files::declare_output;
-use passdock::model_file::{Output, WriteOptions};
 use passdock::pipeline::{PipelineText, Request};
 use passdock::reproducer::{self, ReproducerOptions, ReproducerTest};
 use passdock_tools::bisect::{self, BadRewrite, BisectCheck, Bisection, Suspect};
@@ -132,12 +131,10 @@ fn keep(
     let model = &request.model;
     let reproducer = dir.join("reproducer");
     let [good, bad] = models(dir, model);
-    let write =
-        |module, path| show::write_model(Output::new(path)?, module, WriteOptions::default());
-    write(&proof.good, &good)?;
+    show::write_one_of(&good, &proof.good)?;
     let bad = proof.error.is_none().then_some(bad);
     if let Some(bad) = &bad {
-        write(&proof.bad, bad)?;
+        show::write_one_of(bad, &proof.bad)?;
     }
     let options = ReproducerOptions {
         pipeline: request.pipeline.as_ref().map(PipelineText::name),

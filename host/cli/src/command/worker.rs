@@ -41,27 +41,27 @@ pub(crate) fn trials<T>(
 }
 
 #[cfg(unix)]
-pub(crate) use supervised::{ask_test, run_whole, work};
+pub(crate) use supervised::{run_whole, work};
 
 #[cfg(unix)]
 mod supervised {
     use std::io;
     use std::path::{Path, PathBuf};
-    use std::sync::OnceLock;
 
     use clap::Parser;
-    use passdock::ErrorKind;
     use passdock::files::{Staging, raw_path};
     use passdock::pipeline::SandboxReport;
     use passdock::supervised::{self, Supervisor, Worker};
+    use passdock::{ErrorKind, Severity};
     use serde::{Deserialize, Serialize};
     use serde_json::Value;
 
     use super::*;
     use crate::args::{Cli, Command};
     use crate::command::{Files, bisect, error_to_json, replay, run_here, shared};
+    use crate::running_worker;
     use crate::show;
-    use crate::test_command::{TestCommand, TestFiles, TestResult};
+    use crate::test_command::{TestCommand, TestFiles};
     use crate::worker_args::{WORKER, WorkerArgs};
 
     /// The job of a worker.
@@ -146,6 +146,7 @@ mod supervised {
         let response = supervisor.run(&job, input, watch, &mut on_ask, &mut sandbox);
         sandbox
             .warnings()
+            .filter(|it| it.severity == Severity::Warning)
             .for_each(|warning| show::diagnostic(&warning));
         let response: Result<(u8, Vec<StagedModel>), PassError> = response;
         let owned = response.and_then(|(status, outputs)| {
@@ -185,18 +186,6 @@ mod supervised {
             .ok_or_else(|| PassError::new(ErrorKind::Usage, "this command has no test command"))
     }
 
-    /// The worker that this process is.
-    static RUNNING: OnceLock<Worker> = OnceLock::new();
-
-    /// Lets the supervisor run a test command. Returns `None` if this process isn't a worker.
-    pub(crate) fn ask_test(files: &TestFiles) -> Option<Result<TestResult, PassError>> {
-        let worker = RUNNING.get()?;
-        Some(worker.ask(files).unwrap_or_else(|error| {
-            let message = format!("could not run the test command: {error}");
-            Err(PassError::new(ErrorKind::Check, message))
-        }))
-    }
-
     /// Runs the job of a worker and returns the exit status.
     pub(crate) fn work(args: WorkerArgs) -> u8 {
         let worked = do_job(args);
@@ -213,7 +202,7 @@ mod supervised {
         if let Job::Whole { staging, .. } = &job {
             staging.iter().for_each(passdock::sandbox::allow_write);
         }
-        let worker = RUNNING.get_or_init(|| worker);
+        let worker = running_worker::set(worker);
         match job {
             Job::Run(request, staging) => {
                 let watch = Watch {

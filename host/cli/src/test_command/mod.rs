@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::search::TestCommandArgs;
 use crate::child;
 #[cfg(unix)]
-use crate::command::worker;
+use crate::running_worker;
 
 /// An oracle that runs a command on models. Each model is written to its own temporary directory, which is removed with
 /// it.
@@ -88,7 +88,9 @@ impl TestCommand {
             Format::Onnx => "onnx",
             Format::Text => "ir",
         };
-        let runtime = is_numerics
+        // The supervisor of a worker runs the comparison.
+        let finds_runtime = is_numerics && !is_worker();
+        let runtime = finds_runtime
             .then(passdock_tools::numerics::find)
             .transpose()?;
         let directory = TemporaryDirectory::new()
@@ -161,8 +163,11 @@ impl TestCommand {
             }
         }
         #[cfg(unix)]
-        if let Some(result) = worker::ask_test(&files) {
-            return result;
+        if let Some(answer) = running_worker::ask(&files) {
+            let answer: io::Result<Result<TestResult, PassError>> = answer;
+            return answer.unwrap_or_else(|error| {
+                Err(failed("could not run the command of `--test`", &error))
+            });
         }
         self.run(&files)
     }
@@ -241,6 +246,14 @@ impl TestFiles {
         let mut models = self.input.iter().chain([&self.model]);
         models.all(|path| is_in(path) && is_file(path)) && is_in(&self.output)
     }
+}
+
+/// Whether this process is a worker, whose supervisor runs the command.
+fn is_worker() -> bool {
+    #[cfg(unix)]
+    return running_worker::is_set();
+    #[cfg(not(unix))]
+    false
 }
 
 /// The mark of the input model in a command.

@@ -277,7 +277,8 @@ fn check_json(text: &str, tags: &[&str]) -> Vec<String> {
     problems
 }
 
-/// Runs a command line in a directory with the files. Returns the problems of its output and of the files that it wrote.
+/// Runs a command line in a directory with the files. Returns the problems of its output and of the files that it
+/// wrote.
 fn run(files: &Bench, words: &[String], tags: &[&str]) -> Vec<String> {
     let (bench, inputs) = (Bench::new(), files.contents());
     let below = |path: &Path, root: &Bench| path.strip_prefix(root.path("")).map(PathBuf::from);

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use passdock_core::{PassError, PassKind, Plugin, Registry};
 
-use crate::prepare::{Prepared, Request, Watched};
+use crate::prepare::{Request, Watched};
+use crate::trust;
 use crate::trust::{STANDARD, has_ops};
 
 /// Returns the files of the plugins that affect a request's results: those that its run uses, and all plugins with op
@@ -16,7 +17,7 @@ use crate::trust::{STANDARD, has_ops};
 /// # Errors
 /// The first error in the request.
 pub fn plugin_files(registry: &Registry, request: &Request) -> Result<Vec<PathBuf>, PassError> {
-    let prepared = Prepared::new(registry, request, Watched::default())?;
+    let prepared = trust::prepared(registry, request, Watched::default())?;
     let passes = prepared.explain()?.passes;
     let runs = |name: &str| passes.iter().any(|pass| pass.runs && pass.name == name);
     let runs_any = |plugin: &Plugin| {

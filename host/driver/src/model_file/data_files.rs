@@ -65,13 +65,15 @@ impl Plan {
         staging: Staging,
     ) -> Result<Plan, PlanError> {
         let dir = directory_of(model);
+        // The process that commits the model locks the directory.
+        let lock = staging.is_own().then(|| lock_directory(dir)).flatten();
         let mut plan = Plan {
             staging,
             new: Vec::new(),
             replaces: Replaced::default(),
             moved: Vec::new(),
             used_names: FxHashSet::default(),
-            lock: lock_directory(dir),
+            lock,
         };
         let mut owned: Vec<&str> = vec![own];
         // The data of the model that was read, which may be the one that is replaced. A model in IR text still needs

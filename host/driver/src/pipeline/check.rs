@@ -2,14 +2,15 @@
 
 use passdock_core::{ErrorKind, PassError, Registry};
 
-use crate::prepare::{Prepared, Request, Watched};
+use crate::prepare::{Request, Watched};
+use crate::trust;
 
 /// Checks a request without running it. The plugins that it needs are loaded.
 ///
 /// # Errors
 /// The first error. A pipeline without passes is an error, too.
 pub fn check(registry: &Registry, request: &Request) -> Result<(), PassError> {
-    let mut prepared = Prepared::new(registry, request, Watched::default())?;
+    let mut prepared = trust::prepared(registry, request, Watched::default())?;
     prepared.load()?;
     // Errors in its contents are reported first.
     let file = &prepared.file;

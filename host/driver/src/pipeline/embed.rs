@@ -6,6 +6,7 @@ use passdock_core::{ContextSettings, ErrorKind, PassError, PassRef, Registry};
 
 use crate::pipeline_file::built_in::BuiltInPipeline;
 use crate::prepare::{PipelineText, Prepared, Request, Watched};
+use crate::trust;
 
 /// A parsed pipeline, whose names aren't resolved yet.
 ///
@@ -134,6 +135,6 @@ impl Pipeline {
     /// # Errors
     /// If a directory doesn't exist, or a pass, option, instrument or config key is unknown.
     pub fn resolve(&self, registry: &Registry) -> Result<Prepared, PassError> {
-        Prepared::new(registry, &self.request, Watched::default())
+        trust::prepared(registry, &self.request, Watched::default())
     }
 }

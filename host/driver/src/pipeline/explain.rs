@@ -12,6 +12,7 @@ use passdock_core::{
 use super::remarks;
 use super::report::PipelineReport;
 use crate::prepare::{Phases, Prepared, Request, Watched};
+use crate::trust;
 
 /// The passes of a pipeline in execution order, followed by passes that declare a phase which the pipeline doesn't
 /// have.
@@ -90,7 +91,7 @@ pub struct PhasePasses {
 /// # Errors
 /// The first error in the request.
 pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, PassError> {
-    let prepared = Prepared::new(registry, request, Watched::default())?;
+    let prepared = trust::prepared(registry, request, Watched::default())?;
     let mut explanation = prepared.explain()?;
     let plugins = registry.plugins();
     let odd = plugins.iter().flat_map(|plugin| plugin.unknown_keys());

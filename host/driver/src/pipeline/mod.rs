@@ -25,7 +25,7 @@ pub use report::{JSON_VERSION, KindReport, ModelReport, PipelineReport, Report, 
 pub(crate) use reproduce::REPRODUCER;
 pub use rerun::{Rerun, Trial, Trials};
 pub use run::{Finished, commit, failed, run, run_staged};
-pub use sandbox::{DeniedCalls, SandboxReport};
+pub use sandbox::{DeniedCallCount, SandboxReport};
 pub use types::infer_types;
 
 pub use crate::pipeline_file::SCHEMA;

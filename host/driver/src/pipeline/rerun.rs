@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::types::inferred;
 use crate::prepare::{Prepared, Request, Watched};
+use crate::trust;
 
 /// A prepared pipeline for repeated runs. Only instruments that can fail a run are called. Diagnostics are dropped.
 pub struct Rerun {
@@ -88,7 +89,7 @@ impl Rerun {
             only_checks: true,
             ..Watched::default()
         };
-        let mut prepared = Prepared::new(registry, request, watched)?;
+        let mut prepared = trust::prepared(registry, request, watched)?;
         prepared.load()?;
         Ok(Rerun { prepared, recorder })
     }

@@ -15,6 +15,7 @@ use super::watch::{Reproduces, Watch};
 use super::{reproduce, types};
 use crate::model_file::{Format, Output, StagedModel, referenced_data_files};
 use crate::prepare::{Prepared, Request, Watched, blame};
+use crate::trust;
 use passdock_core::{
     Diagnostic, Endings, ErrorKind, PassContext, PassError, Recorder, Registry, Severity, Verify,
     check_interrupt, util, verify,
@@ -175,7 +176,7 @@ impl Run<'_> {
 
     /// Resolves all names and loads the plugins, which doesn't require the model.
     fn prepare(&mut self, watched: Watched) -> Result<Prepared, PassError> {
-        let mut prepared = Prepared::new(self.registry, self.request, watched)?;
+        let mut prepared = trust::prepared(self.registry, self.request, watched)?;
         self.endings = Some(prepared.context.endings());
         self.report.pipeline = PipelineReport::prepared(&prepared);
         // Unreadable plugins are only a warning. If one were needed, resolving would have failed.

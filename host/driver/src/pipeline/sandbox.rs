@@ -19,19 +19,19 @@ pub struct SandboxReport {
     pub missing: Vec<String>,
     /// The denied calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub denied: Vec<DeniedCalls>,
+    pub denied: Vec<DeniedCallCount>,
 }
 
 /// Denied calls of the same kind by the same plugin code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DeniedCalls {
+pub struct DeniedCallCount {
     /// The kind.
     pub call: DeniedCall,
     /// The plugin, if known.
     pub plugin: Option<String>,
     /// The plugin's file, if known.
     pub file: Option<String>,
-    /// What called the plugin's code. `None` for a thread that a plugin started.
+    /// What called the code. `None` for a thread outside of calls into plugins.
     pub by: Option<CallKind>,
     /// The name of the pass, the instrument, the op or the library.
     pub name: Option<String>,
@@ -44,7 +44,7 @@ impl SandboxReport {
     #[cfg(unix)]
     pub(crate) fn add_denied(&mut self, call: DeniedCall, culprit: Culprit) {
         let is_library = culprit.kind == CallKind::Library;
-        self.add(DeniedCalls {
+        self.add(DeniedCallCount {
             call,
             plugin: is_library.then(|| culprit.name.clone()),
             file: culprit.plugin,
@@ -57,7 +57,7 @@ impl SandboxReport {
     /// Records a denied call on a thread of a plugin, or in one of its exit handlers.
     #[cfg(unix)]
     pub(crate) fn add_denied_on_thread(&mut self, call: DeniedCall, file: Option<String>) {
-        self.add(DeniedCalls {
+        self.add(DeniedCallCount {
             call,
             plugin: None,
             file,
@@ -75,10 +75,10 @@ impl SandboxReport {
     }
 
     #[cfg(unix)]
-    fn add(&mut self, denied: DeniedCalls) {
+    fn add(&mut self, denied: DeniedCallCount) {
         /// Maximum number of entries. A plugin may make any number of calls.
         const MAX: usize = 100;
-        let key = |it: &DeniedCalls| (it.call, it.by, it.name.clone(), it.file.clone());
+        let key = |it: &DeniedCallCount| (it.call, it.by, it.name.clone(), it.file.clone());
         let mut all = self.denied.iter_mut();
         if let Some(known) = all.find(|known| key(known) == key(&denied)) {
             known.count += denied.count;
@@ -87,13 +87,13 @@ impl SandboxReport {
         }
     }
 
-    /// Returns a warning for each kind of denied calls.
+    /// Returns a warning for each kind of denied calls of a plugin, and notes about others, such as those of ONNX Runtime.
     pub fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
-        self.denied.iter().map(DeniedCalls::warning)
+        self.denied.iter().map(DeniedCallCount::warning)
     }
 }
 
-impl DeniedCalls {
+impl DeniedCallCount {
     fn warning(&self) -> Diagnostic {
         let name = self.name.as_deref().unwrap_or_default();
         let who = match self.by {
@@ -101,12 +101,16 @@ impl DeniedCalls {
             Some(kind) => format!("{} `{name}`", kind.name()),
             None => match &self.file {
                 Some(file) => format!("a thread of the plugin `{file}`"),
-                None => "a thread that a plugin started".to_owned(),
+                None => "a thread".to_owned(),
             },
         };
         let attempt = self.call.attempt();
         let message = format!("{who} tried to {attempt}; the sandbox denied it");
-        let mut warning = Diagnostic::new(Severity::Warning, "sandbox", message);
+        let severity = match self.file {
+            Some(_) => Severity::Warning,
+            None => Severity::Note,
+        };
+        let mut warning = Diagnostic::new(severity, "sandbox", message);
         if self.by == Some(CallKind::Pass) {
             warning.pass.clone_from(&self.name);
         }

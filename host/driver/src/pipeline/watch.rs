@@ -17,8 +17,8 @@ pub struct Watch {
     /// The sink for the output of instruments. Defaults to standard output, or standard error if the request has that
     /// option.
     pub sink: Option<Sink>,
-    /// The staging directory next to the output, if another process has created it and will commit it. With `None`, this
-    /// process does both.
+    /// The staging directory next to the output, if another process has created it and will commit it. With `None`,
+    /// this process does both.
     pub staging: Option<PathBuf>,
     /// Decides which failures get a reproducer. With `None`, all do.
     pub reproduces: Option<Box<Reproduces>>,

@@ -141,7 +141,7 @@ fn unknown_key(source: &SourceText, entry: &EntrySpans, valid: &[&str]) -> PassE
                     "write an option of the pass as `options = {{ {name} = … }}`; valid keys: {list}"
                 ),
                 "`[plugins]`" => format!(
-                    "valid keys: {list}, and the name of a plugin for a table `[plugins.NAME]`"
+                    "valid keys: {list}, or a table `[plugins.NAME]` for a plugin"
                 ),
                 _ => format!("valid keys: {list}"),
             }

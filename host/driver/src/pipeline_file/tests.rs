@@ -248,7 +248,7 @@ fn errors_underline_their_location() {
             2 | acme = 3
               | ^^^^ unknown key
               |
-              = help: valid keys: `dirs`, `files`, `trusted_keys`, and the name of a plugin for a table `[plugins.NAME]`"#]],
+              = help: valid keys: `dirs`, `files`, `trusted_keys`, or a table `[plugins.NAME]` for a plugin"#]],
     );
     check_error(
         "instruments = [\"timing\"]\n",

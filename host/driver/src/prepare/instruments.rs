@@ -168,7 +168,7 @@ mod tests {
                 instruments: vec![requested],
                 ..Request::default()
             };
-            Prepared::new(&Registry::new(), &request, Watched::default())
+            crate::trust::prepared(&Registry::new(), &request, Watched::default())
         }) {
             Ok(prepared) => prepared.context.instruments()[0].name().to_owned(),
             Err(error) => error.to_diagnostic().render(false),
@@ -256,7 +256,7 @@ mod tests {
         };
         let registry = Registry::new();
         registry.register_instrument(checker()).unwrap();
-        let prepared = Prepared::new(&registry, &request, Watched::default()).unwrap();
+        let prepared = crate::trust::prepared(&registry, &request, Watched::default()).unwrap();
         let checking = prepared
             .context
             .checking_instruments()

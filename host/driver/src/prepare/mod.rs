@@ -22,12 +22,11 @@ use passdock_core::{
 use passdock_ir::Module;
 
 use crate::pipeline_file::PipelineFile;
-use crate::trust::Admission;
 pub(crate) use bind::PASSES as BINDING;
 pub use passes::PIPELINE;
 pub(crate) use passes::{RAISE_OPSET, passes_in};
 pub(crate) use phases::Phases;
-pub(crate) use plugins::is_standard_dir;
+pub(crate) use plugins::{is_standard_dir, register};
 pub use plugins::{load_plugins, no_plugins};
 pub(crate) use protected_files::protected_file;
 pub use request::{PipelineText, Print, Request};
@@ -64,28 +63,19 @@ pub(crate) struct Watched {
 }
 
 impl Prepared {
-    /// Resolves all names in a request. Plugins in its directories are added to the registry.
+    /// Resolves all names in a request, whose plugins were registered. Use [`crate::trust::prepared`], which checks
+    /// them.
     pub(crate) fn new(
         registry: &Registry,
         request: &Request,
+        file: PipelineFile,
         watched: Watched,
     ) -> Result<Prepared, PassError> {
-        let file = request.pipeline_file()?;
-        let admission = Admission::new(registry, request, &file)?;
-        plugins::load(registry, request, &file, &mut Err)?;
-        if request.is_built_in() {
-            plugins::check_built_in(registry, request, &file.source.name, &file.passes)?;
-        }
-        let prepared = Prepared::with_plugins(registry, request, file, watched);
-        let prepared = prepared.map_err(|error| plugins::none_found(error, request, registry))?;
-        if let Some(admission) = admission {
-            admission.check(registry, &prepared)?;
-        }
-        Ok(prepared)
+        let prepared = Prepared::resolve(registry, request, file, watched);
+        prepared.map_err(|error| plugins::none_found(error, request, registry))
     }
 
-    /// Like [`Prepared::new`], with the plugins already registered.
-    fn with_plugins(
+    fn resolve(
         registry: &Registry,
         request: &Request,
         file: PipelineFile,

@@ -29,6 +29,22 @@ pub fn load_plugins(registry: &Registry, request: &Request) -> Result<Vec<PassEr
     Ok(conflicts)
 }
 
+/// Adds the plugins of a run to the registry, without loading them.
+///
+/// # Errors
+/// If a file or directory of plugins isn't usable, plugins conflict, or those of a built-in pipeline are missing.
+pub(crate) fn register(
+    registry: &Registry,
+    request: &Request,
+    file: &PipelineFile,
+) -> Result<(), PassError> {
+    load(registry, request, file, &mut Err)?;
+    if request.is_built_in() {
+        check_built_in(registry, request, &file.source.name, &file.passes)?;
+    }
+    Ok(())
+}
+
 /// Adds the plugins of a request and of a pipeline file to the registry. `on_error` receives the error of each plugin
 /// that conflicts with another.
 pub(super) fn load(

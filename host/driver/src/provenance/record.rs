@@ -15,7 +15,8 @@ use super::statement::{
     STATEMENT, Statement,
 };
 use crate::model_file::{self, ReadOptions, is_standard, referenced_data_files};
-use crate::prepare::{Prepared, Request, Watched, protected_file};
+use crate::prepare::{Request, Watched, protected_file};
+use crate::trust;
 
 /// The options of a request that have no influence on the result, or that name files.
 const LEFT_OUT: [&str; 17] = [
@@ -94,7 +95,7 @@ impl Provenance {
     }
 
     fn add_inputs(&mut self, registry: &Registry, request: &Request) -> Result<(), PassError> {
-        let prepared = Prepared::new(registry, request, Watched::default())?;
+        let prepared = trust::prepared(registry, request, Watched::default())?;
         if let Some(what) = protected_file(&self.file, request, registry) {
             let error = io::Error::other(format!("it is {what}"));
             return Err(failed(&self.file, &error).help("choose another file"));

@@ -37,8 +37,8 @@ pub(crate) fn failure_site(error: &PassError) -> Option<&FailureSite> {
     error.site().filter(|_| is_failure)
 }
 
-/// Writes a reproducer of a pass's failure to the directory `dir`. An existing reproducer is replaced. Returns `true` if
-/// replaying it needs trust, because it runs a command or refers to other files.
+/// Writes a reproducer of a pass's failure to the directory `dir`. An existing reproducer is replaced. Returns `true`
+/// if replaying it needs trust, because it runs a command or refers to other files.
 ///
 /// # Errors
 /// If the error has no [`FailureSite`], because no pass failed; or if `dir` is something else than a reproducer, or

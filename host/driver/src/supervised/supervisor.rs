@@ -39,8 +39,8 @@ pub struct Supervisor {
 impl Supervisor {
     /// Runs a job in a worker and returns its result. If the worker crashes in a pass, another worker runs the same job
     /// and fails that pass instead. The result is then that of a failed pass. `input` is the standard input of all
-    /// workers, or `None` to inherit this process's. `on_ask` answers [`super::Worker::ask`]. `sandbox` receives what the
-    /// sandbox denied.
+    /// workers, or `None` to inherit this process's. `on_ask` answers [`super::Worker::ask`]. `sandbox` receives what
+    /// the sandbox denied.
     ///
     /// # Errors
     /// If no worker can be started; or the first crash, if no other worker could skip it.

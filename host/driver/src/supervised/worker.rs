@@ -17,7 +17,7 @@ use passdock_crash::{
     skip_terminated, skipped_calls, watch,
 };
 use passdock_files::{declared_outputs, set_broker};
-use passdock_sandbox::{Entered, Sandbox, SandboxMode};
+use passdock_sandbox::{Sandbox, SandboxEntry, SandboxMode};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -139,7 +139,7 @@ fn ask(channel: &Mutex<UnixStream>, request: &WorkerMessage<()>) -> io::Result<V
 }
 
 /// Sends the result of entering the sandbox, with the descriptor of the denied calls.
-fn send_entered(channel: &UnixStream, entered: Entered) -> io::Result<()> {
+fn send_entered(channel: &UnixStream, entered: SandboxEntry) -> io::Result<()> {
     let message = encode(&WorkerMessage::<()>::Entered(EnteredSandbox {
         active: entered.parts,
         missing: entered.missing,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use passdock_core::{PassError, Plugin, PluginError, PluginErrorKind, Registry};
 use passdock_files::directory_of;
@@ -11,7 +12,7 @@ use super::needed::has_ops;
 use super::signature::{self, SignatureFile, TrustedKeys};
 use super::{STANDARD, contents};
 use crate::pipeline_file::PipelineFile;
-use crate::prepare::{Prepared, Request, is_standard_dir};
+use crate::prepare::{Prepared, Request, Watched, is_standard_dir, register};
 
 /// The reason why a plugin must not be loaded.
 enum Objection {
@@ -23,8 +24,52 @@ enum Objection {
     Unreadable(PassError),
 }
 
+impl Objection {
+    fn reason(&self) -> String {
+        match self {
+            Objection::Lock(why) => format!("it {why}"),
+            Objection::Signature(why) => format!("no valid signature: {why}"),
+            Objection::Unreadable(error) => error.message.clone(),
+        }
+    }
+}
+
+/// Resolves all names in a request. Plugins in its directories are added to the registry. No plugin is loaded that the
+/// request or its pipeline doesn't trust.
+///
+/// # Errors
+/// If a name or a value is invalid, or a plugin that is used isn't trusted.
+pub(crate) fn prepared(
+    registry: &Registry,
+    request: &Request,
+    watched: Watched,
+) -> Result<Prepared, PassError> {
+    let file = request.pipeline_file()?;
+    let admission = Admission::new(registry, request, &file)?;
+    register(registry, request, &file)?;
+    let Some(admission) = admission else {
+        return Prepared::new(registry, request, file, watched);
+    };
+    let objections = admission.check_plugins(registry);
+    let forbidden: Vec<Arc<Plugin>> = objections
+        .iter()
+        .map(|(plugin, _)| plugin.clone())
+        .collect();
+    let prepared = Prepared::new(registry, request, file, watched).and_then(|prepared| {
+        admission.check(registry, &prepared, objections)?;
+        Ok(prepared)
+    });
+    if prepared.is_err() {
+        // A later run may trust them.
+        for plugin in forbidden.iter().filter(|plugin| plugin.is_forbidden()) {
+            _ = registry.unregister_plugin(plugin.name());
+        }
+    }
+    prepared
+}
+
 /// The checks of plugins that a request and its pipeline ask for.
-pub(crate) struct Admission<'r> {
+struct Admission<'r> {
     request: &'r Request,
     lock: Option<Lock>,
     keys: TrustedKeys,
@@ -37,7 +82,7 @@ impl Admission<'_> {
     ///
     /// # Errors
     /// If the lock is missing or invalid, or a key is invalid.
-    pub(crate) fn new<'r>(
+    fn new<'r>(
         registry: &Registry,
         request: &'r Request,
         file: &PipelineFile,
@@ -58,12 +103,31 @@ impl Admission<'_> {
         }))
     }
 
-    /// Checks the plugins that a run uses, and those that are locked. Other plugins of the request that don't pass are
-    /// removed from the registry, so that their op definitions aren't used, and no pass can load them.
+    /// Checks all plugins, and forbids loading those of the request that don't pass. Returns the objections, by name.
+    fn check_plugins(&self, registry: &Registry) -> Vec<(Arc<Plugin>, Objection)> {
+        let mut objections = Vec::new();
+        for plugin in registry.plugins() {
+            if let Err(objection) = self.check_plugin(&plugin) {
+                if !self.earlier.contains(plugin.name()) {
+                    plugin.forbid(&objection.reason());
+                }
+                objections.push((plugin, objection));
+            }
+        }
+        objections
+    }
+
+    /// Rejects a run that uses plugins to which there are objections, or whose locked plugins differ. Other plugins of
+    /// the request that don't pass are removed from the registry, so that messages don't suggest their passes.
     ///
     /// # Errors
     /// If a plugin differs from the lock, or has no valid signature.
-    pub(crate) fn check(&self, registry: &Registry, prepared: &Prepared) -> Result<(), PassError> {
+    fn check(
+        &self,
+        registry: &Registry,
+        prepared: &Prepared,
+        objections: Vec<(Arc<Plugin>, Objection)>,
+    ) -> Result<(), PassError> {
         let lock = self.lock.as_ref();
         let named_files = registry.named_files();
         let used = prepared.used_plugins(self.request, |plugin| {
@@ -73,12 +137,9 @@ impl Admission<'_> {
         })?;
         let mut differences = lock.map_or(Vec::new(), |lock| lock.missing(registry));
         let mut rejected = Vec::new();
-        for plugin in registry.plugins() {
+        for (plugin, objection) in objections {
             let name = plugin.name();
             let is_used = used.iter().any(|used| used.name() == name);
-            let Err(objection) = self.check_plugin(&plugin) else {
-                continue;
-            };
             match objection {
                 Objection::Lock(why) if is_used || lock.is_some_and(|lock| lock.has(name)) => {
                     differences.push(format!("plugin `{name}` in {} {why}", plugin.origin()));
@@ -89,11 +150,7 @@ impl Admission<'_> {
                 Objection::Unreadable(error) if is_used => return Err(error),
                 // The program may use its plugins in other ways.
                 _ if self.earlier.contains(name) => {}
-                Objection::Lock(why) => rejected.push((plugin, format!("it {why}"))),
-                Objection::Signature(why) => {
-                    rejected.push((plugin, format!("no valid signature: {why}")));
-                }
-                Objection::Unreadable(error) => rejected.push((plugin, error.message.clone())),
+                objection => rejected.push((plugin, objection.reason())),
             }
         }
         if let Some(lock) = lock.filter(|_| !differences.is_empty()) {

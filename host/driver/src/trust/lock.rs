@@ -10,9 +10,10 @@ use passdock_core::{ErrorKind, PassError, Plugin, Registry};
 use passdock_files::directory_of;
 use serde::Serialize;
 
+use super::admission::prepared;
 use super::contents;
 use super::lock_file::{LockFile, LockedPlugin};
-use crate::prepare::{Prepared, Request, Watched, is_standard_dir};
+use crate::prepare::{Request, Watched, is_standard_dir};
 use crate::reproducer::shell_quoted;
 
 /// The name of a lock file.
@@ -69,7 +70,7 @@ pub fn lock_path(request: &Request) -> Option<PathBuf> {
 /// If the request has no pipeline, names something unknown, or the lock file can't be read or written.
 pub fn lock(registry: &Registry, request: &Request) -> Result<LockUpdate, PassError> {
     let (path, pipeline) = lock_of(request)?;
-    let prepared = Prepared::new(registry, request, Watched::default())?;
+    let prepared = prepared(registry, request, Watched::default())?;
     let old = LockFile::read(&path)?;
     let mut file = old.clone().unwrap_or_default();
     let mut plugins = Vec::new();

@@ -12,7 +12,7 @@ mod lock_file;
 mod needed;
 mod signature;
 
-pub(crate) use admission::Admission;
+pub(crate) use admission::prepared;
 pub use lock::{LockChange, LockUpdate, Locked, lock, lock_path};
 pub use lock_file::{LockedPlugin, check_lock_file};
 pub(crate) use needed::has_ops;

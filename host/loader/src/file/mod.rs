@@ -3,6 +3,8 @@
 //! None of its code runs. The kind of file, the machine, the extent of the segments, and the two symbols of the plugin
 //! ABI are checked. A truncated library would crash the process in `dlopen`.
 
+mod run_path;
+
 use std::fs::{File, Metadata};
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -15,6 +17,8 @@ use object::read::{
 };
 use object::{Architecture, BinaryFormat, Endianness, FileKind, ObjectKind, SectionKind};
 use passdock_abi as abi;
+
+pub(crate) use run_path::run_path;
 
 use crate::error::{PluginError, PluginErrorKind as Kind};
 use crate::manifest::{self, Manifest};

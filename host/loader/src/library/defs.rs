@@ -105,6 +105,9 @@ impl OpDefs {
     }
 
     fn load(&self, name: &str, definition: &Definition) -> Option<LoadedOp> {
+        if definition.plugin.is_forbidden() {
+            return None;
+        }
         match definition.plugin.load(self.host?) {
             Ok(plugin) => plugin.ops().get(definition.at).copied(),
             Err(error) => {

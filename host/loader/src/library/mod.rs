@@ -54,6 +54,8 @@ pub struct Plugin {
     find_plugin: OnceLock<FindPlugin>,
     /// What the user grants.
     granted: Mutex<Vec<Permission>>,
+    /// Why the plugin must not be loaded.
+    forbidden: OnceLock<String>,
 }
 
 enum Source {
@@ -160,6 +162,7 @@ impl Plugin {
             is_pinned: AtomicBool::new(false),
             find_plugin: OnceLock::new(),
             granted: Mutex::default(),
+            forbidden: OnceLock::new(),
         }
     }
 
@@ -169,7 +172,11 @@ impl Plugin {
     /// If the file isn't a plugin that this host can load.
     pub fn open(path: &Path) -> Result<Plugin, PluginError> {
         let (manifest, identity) = file::check(path)?;
-        passdock_sandbox::allow_library(path);
+        if passdock_sandbox::is_prepared() {
+            passdock_sandbox::allow_library(path);
+            let directories = file::run_path(path).into_iter();
+            directories.for_each(|directory| passdock_sandbox::allow_libraries_in(&directory));
+        }
         let origin = Origin::File(path.to_path_buf());
         Ok(Plugin::new(origin, manifest, Source::File { identity }))
     }
@@ -225,6 +232,16 @@ impl Plugin {
             diagnostic
         };
         skipped.chain(warnings).map(diagnostic).collect()
+    }
+
+    /// Forbids loading the plugin, which isn't trusted. Its op definitions are ignored.
+    pub fn forbid(&self, reason: &str) {
+        _ = self.forbidden.set(reason.to_owned());
+    }
+
+    /// Whether the plugin must not be loaded.
+    pub fn is_forbidden(&self) -> bool {
+        self.forbidden.get().is_some()
     }
 
     /// Grants permissions. Without all that the manifest lists, the plugin isn't loaded.
@@ -290,8 +307,8 @@ impl Plugin {
         is_used && self.file() != other.file()
     }
 
-    /// Opens the plugin's file to check its contents. Afterwards the plugin can't be loaded if the file changes. Returns
-    /// `None` for a static plugin.
+    /// Opens the plugin's file to check its contents. Afterwards the plugin can't be loaded if the file changes.
+    /// Returns `None` for a static plugin.
     ///
     /// # Errors
     /// If the file can't be opened, or changed after its manifest was read.
@@ -318,6 +335,10 @@ impl Plugin {
         if self.loaded.get().is_none() {
             self.check_requirements()?;
             self.check_permissions()?;
+            if let Some(reason) = self.forbidden.get() {
+                let kind = Kind::NotTrusted(reason.clone());
+                return Err(PluginError::new(self.origin.clone(), kind));
+            }
         }
         let loaded = self.loaded.get_or_init(|| {
             let start = Instant::now();

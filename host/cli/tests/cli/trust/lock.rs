@@ -143,7 +143,8 @@ fn all_differences_are_listed() {
          |
          = note: plugin `other` VERSION is missing; it was locked in plugins/tap.so
          = note: plugin `tap` in `plugins/tap.so` is not locked
-         = note: plugin `bad` in `libpassdock_misbehaving.so` has version VERSION, locked 0.9.0; ABI 1.0, locked 0.1
+         = note: plugin `bad` in `libpassdock_misbehaving.so` has version VERSION, locked 0.9.0; ABI 1.0,
+                locked 0.1
          = note: plugin `onnx-ops` in `libpassdock_onnx_ops.so` has ABI 1.0, locked 0.1
          = note: plugin `relax` in `libpassdock_relax.so` has ABI 1.0, locked 0.1
          = note: plugin `tir` in `libpassdock_tir.so` has ABI 1.0, locked 0.1
@@ -246,7 +247,8 @@ fn locking_again_keeps_other_platforms_and_pipelines() {
         error[lock]: the plugins differ from `passdock.lock`
          |
          = note: plugin `tap` in `plugins/tap.so` is not locked
-         = help: use the locked plugins; if the change is intended, run `passdock lock q.toml --plugin plugins/tap.so`
+         = help: use the locked plugins; if the change is intended, run `passdock lock q.toml --plugin
+                plugins/tap.so`
         exit status 3
     "#]].assert_eq(&outcome(&bench, &ran));
     let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
@@ -277,7 +279,8 @@ fn plugin_that_is_not_locked_is_not_loaded() {
         error[unknown-pass]: no pass is named `relax.transform.InferType`
          |
          = in pass tap.transform.Runs of plugin `plugins/tap.so`
-         = note: cannot load plugin `libpassdock_tap.so`: hidden by plugin `plugins/tap.so`, which has the same name and takes precedence
+         = note: cannot load plugin `libpassdock_tap.so`: hidden by plugin `plugins/tap.so`, which has the
+                same name and takes precedence
          = note: cannot load plugin `libpassdock_relax.so`: it is not locked
          = note: required by `tap.transform.Needs`, through tap.transform.Runs -> tap.transform.Needs
          = note: `tap.transform.Runs` runs `tap.transform.Needs`

@@ -42,5 +42,26 @@ fn shown(bench: &Bench, text: &str) -> String {
 
 /// Returns the exit status and the messages of a command.
 fn outcome(bench: &Bench, ran: &Ran) -> String {
-    format!("{}exit status {}\n", shown(bench, &ran.stderr), ran.status)
+    let messages = folded(&shown(bench, &ran.stderr));
+    format!("{messages}exit status {}\n", ran.status)
+}
+
+/// Folds long lines.
+fn folded(text: &str) -> String {
+    const WIDTH: usize = 100;
+    let mut folded = String::new();
+    for line in text.lines() {
+        let mut width = 0;
+        for word in line.split_inclusive(' ') {
+            if width + word.len() > WIDTH {
+                folded.push_str("\n        ");
+                width = 8;
+            }
+            folded.push_str(word);
+            width += word.len();
+        }
+        folded.push('\n');
+    }
+    let lines = folded.lines().map(|line| line.trim_end().to_owned() + "\n");
+    lines.collect()
 }

@@ -358,12 +358,14 @@ fn statement_is_written_only_with_the_output() {
         3 |     %0 = onnx.Relu(%x) : f32[2]
           |          ^^^^^^^^^
           |
-          = in pass bad.transform.GiveUp of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu)
+          = in pass bad.transform.GiveUp of plugin `libpassdock_misbehaving.so`, function @main, op0
+                (onnx.Relu)
         note[reproducer]: wrote a reproducer to `out.ir.reproducer`
          |
          = help: replay it with `passdock replay out.ir.reproducer`
         exit status 1
-    "#]].assert_eq(&outcomes);
+    "#]]
+    .assert_eq(&outcomes);
     assert!(!bench.exists("m.json") && !bench.exists("out.ir"));
 }
 
@@ -394,42 +396,50 @@ fn invalid_statements_are_errors() {
     }
     expect![[r#"
 
-        error[provenance]: could not read `wrong.json`: it is not a provenance statement: EOF while parsing a value at line 1 column 0
+        error[provenance]: could not read `wrong.json`: it is not a provenance statement: EOF while parsing
+                a value at line 1 column 0
          |
          = help: pass a file that `passdock run --provenance FILE` wrote
         exit status 1
 
-        error[provenance]: could not read `wrong.json`: it is not a provenance statement: missing field `_type` at line 1 column 2
+        error[provenance]: could not read `wrong.json`: it is not a provenance statement: missing field
+                `_type` at line 1 column 2
          |
          = help: pass a file that `passdock run --provenance FILE` wrote
         exit status 1
 
-        error[provenance]: could not read `wrong.json`: it is not a provenance statement: invalid type: sequence, expected a string at line 1 column 1
+        error[provenance]: could not read `wrong.json`: it is not a provenance statement: invalid type:
+                sequence, expected a string at line 1 column 1
          |
          = help: pass a file that `passdock run --provenance FILE` wrote
         exit status 1
 
-        error[provenance]: could not read `wrong.json`: expected `_type` to be `https://in-toto.io/Statement/v1`, found `https://in-toto.io/Statement/v2`
+        error[provenance]: could not read `wrong.json`: expected `_type` to be
+                `https://in-toto.io/Statement/v1`, found `https://in-toto.io/Statement/v2`
          |
          = help: pass a file that `passdock run --provenance FILE` wrote
         exit status 1
 
-        error[provenance]: could not read `wrong.json`: expected `predicateType` to be `https://slsa.dev/provenance/v1`, found `https://slsa.dev/vsa/v1`
+        error[provenance]: could not read `wrong.json`: expected `predicateType` to be
+                `https://slsa.dev/provenance/v1`, found `https://slsa.dev/vsa/v1`
          |
          = help: pass a file that `passdock run --provenance FILE` wrote
         exit status 1
 
-        error[provenance]: could not read `wrong.json`: expected `buildType` to be `urn:passdock:run:v1`, found `urn:other:v1`
+        error[provenance]: could not read `wrong.json`: expected `buildType` to be `urn:passdock:run:v1`,
+                found `urn:other:v1`
          |
          = help: pass a file that `passdock run --provenance FILE` wrote
         exit status 1
 
-        error[provenance]: could not read `wrong.json`: expected `buildType` to be `urn:passdock:run:v1`, found `urn:\n\u{1b}[31m:v1`
+        error[provenance]: could not read `wrong.json`: expected `buildType` to be `urn:passdock:run:v1`,
+                found `urn:\n\u{1b}[31m:v1`
          |
          = help: pass a file that `passdock run --provenance FILE` wrote
         exit status 1
 
-        error[provenance]: could not read `wrong.json`: it is not a provenance statement: control character (\u0000-\u001F) found while parsing a string at line 7 column 20
+        error[provenance]: could not read `wrong.json`: it is not a provenance statement: control character
+                (\u0000-\u001F) found while parsing a string at line 7 column 20
          |
          = help: pass a file that `passdock run --provenance FILE` wrote
         exit status 1

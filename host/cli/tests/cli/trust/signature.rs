@@ -1,11 +1,11 @@
 //! `trusted_keys` and `--require-signed`.
 //!
-//! The plugin is one of `tests/old-plugins`, which don't change. `minisign -S -m c_pass-gcc.so` signed it with two keys,
-//! whose secret parts were deleted. `legacy.minisig` was written with `-l`.
+//! The plugin is one of `tests/old-plugins`, which don't change. `minisign -S -m c_pass-gcc.so` signed it with two
+//! keys, whose secret parts were deleted. `legacy.minisig` was written with `-l`.
 
 use expect_test::expect;
 
-use super::outcome;
+use super::{folded, outcome};
 use crate::support::{Bench, RELUS, REPOSITORY, plugin_elsewhere};
 
 const VENDOR: &str = "RWRfXWYZPYLqR55FoZi3knbxk1T+kruT6hA6PquwrAP9K0MabaKtR1Y2";
@@ -55,7 +55,7 @@ fn signatures_are_verified_with_trusted_keys() {
         ] {
             let ran = bench.passdock(words);
             let line = ran.stderr.lines().next().unwrap_or("OK");
-            table += &format!("{name}, {words}:\n  {line}\n");
+            table += &folded(&format!("{name}, {words}:\n  {line}\n"));
         }
     }
     expect![[r#"
@@ -70,31 +70,44 @@ fn signatures_are_verified_with_trusted_keys() {
         signature of a trusted key, check keys.toml --require-signed:
           OK
         signature of a trusted key, check no-keys.toml --require-signed:
-          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key 47EA823D19665D5F, but no key is trusted
+          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key
+                47EA823D19665D5F, but no key is trusted
         signature of another key, check keys.toml:
-          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key 251ED637D058EFE4, which is not trusted; trusted keys: 47EA823D19665D5F
+          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key
+                251ED637D058EFE4, which is not trusted; trusted keys: 47EA823D19665D5F
         signature of another key, check keys.toml --require-signed:
-          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key 251ED637D058EFE4, which is not trusted; trusted keys: 47EA823D19665D5F
+          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key
+                251ED637D058EFE4, which is not trusted; trusted keys: 47EA823D19665D5F
         signature of another key, check no-keys.toml --require-signed:
-          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key 251ED637D058EFE4, but no key is trusted
+          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key
+                251ED637D058EFE4, but no key is trusted
         legacy signature, check keys.toml:
-          error[signature]: plugin `c` in `c.so` has no valid signature: the signature has minisign's legacy format, which `minisign -S -l` writes; sign the file without `-l`
+          error[signature]: plugin `c` in `c.so` has no valid signature: the signature has minisign's
+                legacy format, which `minisign -S -l` writes; sign the file without `-l`
         legacy signature, check keys.toml --require-signed:
-          error[signature]: plugin `c` in `c.so` has no valid signature: the signature has minisign's legacy format, which `minisign -S -l` writes; sign the file without `-l`
+          error[signature]: plugin `c` in `c.so` has no valid signature: the signature has minisign's
+                legacy format, which `minisign -S -l` writes; sign the file without `-l`
         legacy signature, check no-keys.toml --require-signed:
-          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key 47EA823D19665D5F, but no key is trusted
+          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key
+                47EA823D19665D5F, but no key is trusted
         changed comment, check keys.toml:
-          error[signature]: plugin `c` in `c.so` has no valid signature: the file or the comment differs from what was signed
+          error[signature]: plugin `c` in `c.so` has no valid signature: the file or the comment differs
+                from what was signed
         changed comment, check keys.toml --require-signed:
-          error[signature]: plugin `c` in `c.so` has no valid signature: the file or the comment differs from what was signed
+          error[signature]: plugin `c` in `c.so` has no valid signature: the file or the comment differs
+                from what was signed
         changed comment, check no-keys.toml --require-signed:
-          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key 47EA823D19665D5F, but no key is trusted
+          error[signature]: plugin `c` in `c.so` has no valid signature: the signature is of key
+                47EA823D19665D5F, but no key is trusted
         empty signature file, check keys.toml:
-          error[signature]: plugin `c` in `c.so` has no valid signature: `c.so.minisig` is not a signature of minisign; sign the file again
+          error[signature]: plugin `c` in `c.so` has no valid signature: `c.so.minisig` is not a signature
+                of minisign; sign the file again
         empty signature file, check keys.toml --require-signed:
-          error[signature]: plugin `c` in `c.so` has no valid signature: `c.so.minisig` is not a signature of minisign; sign the file again
+          error[signature]: plugin `c` in `c.so` has no valid signature: `c.so.minisig` is not a signature
+                of minisign; sign the file again
         empty signature file, check no-keys.toml --require-signed:
-          error[signature]: plugin `c` in `c.so` has no valid signature: `c.so.minisig` is not a signature of minisign; sign the file again
+          error[signature]: plugin `c` in `c.so` has no valid signature: `c.so.minisig` is not a signature
+                of minisign; sign the file again
     "#]].assert_eq(&table);
 }
 
@@ -113,9 +126,11 @@ fn changed_plugin_is_not_loaded() {
     });
     assert_eq!(outcomes[0], outcomes[1]);
     expect![[r#"
-        error[signature]: plugin `c` in `c.so` has no valid signature: the file or the comment differs from what was signed
+        error[signature]: plugin `c` in `c.so` has no valid signature: the file or the comment differs from
+                what was signed
          |
-         = help: get the signed plugin from its vendor; if you built it, sign it: `minisign -S -m FILE`; if you trust another key, add it to `trusted_keys`
+         = help: get the signed plugin from its vendor; if you built it, sign it: `minisign -S -m FILE`; if
+                you trust another key, add it to `trusted_keys`
         exit status 3
     "#]].assert_eq(&outcomes[0]);
     assert!(!bench.exists("changed.ir"));
@@ -140,9 +155,10 @@ fn only_standard_plugins_are_trusted_like_the_program() {
     let ran = bench.passdock("run m.ir --require-signed -o out.ir");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let ran = bench.passdock("run m.ir --passes tap.transform.Nothing --require-signed");
-    let message = ran.stderr.replace(&bench.plugins(), "");
+    let message = folded(&ran.stderr.replace(&bench.plugins(), ""));
     expect![[r#"
-        error[signature]: plugin `tap` in `libpassdock_tap.so` has no valid signature: `libpassdock_tap.so.minisig` does not exist
+        error[signature]: plugin `tap` in `libpassdock_tap.so` has no valid signature:
+                `libpassdock_tap.so.minisig` does not exist
          |
          = help: add the public key of the plugin's vendor to `trusted_keys` in `[plugins]` of the pipeline
     "#]].assert_eq(&message);
@@ -150,7 +166,8 @@ fn only_standard_plugins_are_trusted_like_the_program() {
     std::fs::copy(relax, bench.path("relax.so")).expect("a copy of the plugin");
     let ran = bench.passdock("run m.ir --plugin relax.so --require-signed");
     expect![[r#"
-        error[signature]: plugin `relax` in `relax.so` has no valid signature: `relax.so.minisig` does not exist
+        error[signature]: plugin `relax` in `relax.so` has no valid signature: `relax.so.minisig` does not
+                exist
          |
          = help: add the public key of the plugin's vendor to `trusted_keys` in `[plugins]` of the pipeline
         exit status 3
@@ -173,9 +190,11 @@ fn invalid_keys_and_signature_files_are_errors() {
     }
     bench.write("c.so.minisig", [0xff, 0x1b, b'['].repeat(100_000));
     expect![[r#"
-        error[signature]: plugin `c` in `c.so` has no valid signature: could not read `c.so.minisig`: stream did not contain valid UTF-8
+        error[signature]: plugin `c` in `c.so` has no valid signature: could not read `c.so.minisig`:
+                stream did not contain valid UTF-8
          |
-         = help: get the signed plugin from its vendor; if you built it, sign it: `minisign -S -m FILE`; if you trust another key, add it to `trusted_keys`
+         = help: get the signed plugin from its vendor; if you built it, sign it: `minisign -S -m FILE`; if
+                you trust another key, add it to `trusted_keys`
         exit status 3
     "#]].assert_eq(&outcome(&bench, &bench.passdock("check keys.toml")));
     expect![[r#"

@@ -86,7 +86,7 @@ const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 ///
 /// # Errors
 /// If the kernel has no Landlock, or its error.
-pub(super) fn restrict(access: &Access) -> io::Result<()> {
+pub(crate) fn restrict(access: &Access) -> io::Result<()> {
     let mut rules = ruleset().map_err(io::Error::other)?;
     let mut readable = READ;
     if access.exec {
@@ -101,12 +101,14 @@ pub(super) fn restrict(access: &Access) -> io::Result<()> {
     add(&mut rules, env::current_exe(), readable)?;
     add(&mut rules, &access.read, readable)?;
     add(&mut rules, &access.libraries, readable)?;
-    let directories = access
+    let parents = access
         .libraries
         .iter()
         .filter_map(|library| library.parent());
-    let directories = directories.map(Path::to_owned).chain(search_path());
-    for directory in directories.collect::<BTreeSet<_>>() {
+    let mut directories: BTreeSet<PathBuf> = parents.map(Path::to_owned).collect();
+    directories.extend(access.library_directories.iter().cloned());
+    directories.extend(search_path());
+    for directory in directories {
         add(&mut rules, libraries_in(&directory), readable)?;
     }
     add(&mut rules, ["/dev/null"], WRITE)?;

@@ -13,16 +13,16 @@ use seccompiler::{
     SeccompFilter, SeccompRule, sock_filter,
 };
 
-use super::calls::{Condition, DENIED, NEWEST};
 use crate::DeniedCall;
 use crate::access::Access;
+use crate::calls::{Condition, DENIED, NEWEST};
 
 /// Denies system calls in this thread and threads that it starts. With `reports`, returns the descriptor on which the
 /// kernel reports them. Without it, or if another process already receives such reports, denied calls only fail.
 ///
 /// # Errors
 /// If the kernel has no seccomp, or its error.
-pub(super) fn install(access: &Access, reports: bool) -> io::Result<Option<OwnedFd>> {
+pub(crate) fn install(access: &Access, reports: bool) -> io::Result<Option<OwnedFd>> {
     rustix::thread::set_no_new_privs(true)?;
     let denied = denied(access);
     // The crate has no action for reports, so another one marks them.

@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use super::calls::kind;
 use crate::DeniedCall;
+use crate::calls::kind;
 
 /// The denied system calls of another process, which wait until they are answered.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ impl DeniedCalls {
         DeniedCalls(denied)
     }
 
-    /// Receives a call that waits, and lets it fail with `EPERM`. `on_call` gets its kind and the id of its thread, which
-    /// waits until then. It isn't called if the thread has ended.
+    /// Receives a call that waits, and lets it fail with `EPERM`. `on_call` gets its kind and the id of its thread,
+    /// which waits until then. It isn't called if the thread has ended.
     ///
     /// # Errors
     /// The system's error.

@@ -1,10 +1,5 @@
 //! The sandbox of Linux.
 
-mod calls;
-mod denied;
-mod files;
-mod filter;
-
 use std::fs;
 use std::io;
 use std::thread;
@@ -13,15 +8,15 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::access::Access;
-use crate::enter::{Entered, SandboxPart};
-pub use denied::DeniedCalls;
+use crate::enter::{SandboxEntry, SandboxPart};
+use crate::{files, filter};
 
 /// The time that threads of the host have to end before the sandbox is entered.
 const THREADS_END_WITHIN: Duration = Duration::from_millis(200);
 
 /// Restricts this process. With `reports`, a supervisor receives denied calls.
-pub(crate) fn restrict(access: &Access, reports: bool) -> Entered {
-    let mut entered = Entered::default();
+pub(crate) fn restrict(access: &Access, reports: bool) -> SandboxEntry {
+    let mut entered = SandboxEntry::default();
     let limit = Rlimit {
         current: Some(0),
         maximum: Some(0),

@@ -29,7 +29,7 @@ use crate::DeniedCall as Kind;
 
 /// The newest system call of Linux 6.17, the newest kernel whose calls were reviewed: `file_setattr`. Newer ones don't
 /// exist in the sandbox, and neither do those of the x32 ABI, which have higher numbers.
-pub(super) const NEWEST: u32 = 469;
+pub(crate) const NEWEST: u32 = 469;
 
 const SYS_FCHMODAT2: c_long = 452;
 const SYS_QUOTACTL_FD: c_long = 443;
@@ -40,7 +40,7 @@ const SYS_FILE_SETATTR: c_long = 469;
 
 /// The denied system calls. Those with a condition are denied only if an argument satisfies it.
 #[rustfmt::skip]
-pub(super) const DENIED: &[(DeniedCall, &[(c_long, Condition)])] = &[
+pub(crate) const DENIED: &[(DeniedCall, &[(c_long, Condition)])] = &[
     (Kind::Network, &[
         (SYS_socket, Always), (SYS_socketpair, Always), (SYS_connect, Always), (SYS_bind, Always),
         (SYS_listen, Always), (SYS_accept, Always), (SYS_accept4, Always),
@@ -102,7 +102,7 @@ pub(super) const DENIED: &[(DeniedCall, &[(c_long, Condition)])] = &[
 
 /// A condition of a denied call on its arguments.
 #[derive(Clone, Copy)]
-pub(super) enum Condition {
+pub(crate) enum Condition {
     /// No condition.
     Always,
     /// The call doesn't create a thread of this process, or gives it a namespace.
@@ -118,7 +118,7 @@ pub(super) enum Condition {
 use Condition::{Always, NotThread, OtherProcess, SetsLimit, TypesIntoTerminal};
 
 /// Returns the kind of a denied call.
-pub(super) fn kind(number: c_long) -> Option<DeniedCall> {
+pub(crate) fn kind(number: c_long) -> Option<DeniedCall> {
     let has = |calls: &[(c_long, Condition)]| calls.iter().any(|(call, _)| *call == number);
     let mut kinds = DENIED.iter();
     kinds.find(|(_, calls)| has(calls)).map(|(kind, _)| *kind)
