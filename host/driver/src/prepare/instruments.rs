@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
     use crate::pipeline::Pipeline;
-    use crate::prepare::{PipelineText, Prepared};
+    use crate::prepare::PipelineText;
 
     #[track_caller]
     fn check_error(text: &str, expected: Expect) {

@@ -19,6 +19,7 @@ fn directories(library: &Path) -> Option<Vec<PathBuf>> {
     let sections = file.elf_header().sections(endian, &data).ok()?;
     let (entries, strings) = sections.dynamic(endian, &data).ok()??;
     let strings = sections.strings(endian, &data, strings).ok()?;
+    let library = library.canonicalize().ok()?;
     let origin = library.parent()?.to_str()?;
     let paths = entries.iter().filter_map(|entry| {
         let tag = entry.d_tag(endian);
