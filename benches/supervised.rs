@@ -15,7 +15,7 @@ mod supervised {
     use passdock::model_file;
     use passdock::pipeline::{self, Report, Request, Watch};
     use passdock::supervised::{self, Supervisor, Worker};
-    use passdock::{SandboxMode, sandbox};
+    use passdock::{SandboxMode, files, sandbox};
     use passdock_benches::{
         Figure, is_quick, measure, named_main, one_function, registry, report, report_ratio, sized,
     };
@@ -36,6 +36,10 @@ mod supervised {
             // The plugins are part of this program, so no library is loaded.
             sandbox::allow_read(&request.model);
             staging.iter().for_each(sandbox::allow_write);
+            request
+                .output
+                .iter()
+                .for_each(|path| files::declare_output(path));
             sandbox::enter().expect("it isn't required");
             let watch = Watch {
                 staging,

@@ -45,9 +45,11 @@ fn directory(name: &str) -> PathBuf {
 
 fn partition(dir: &std::path::Path) -> Check {
     let setting = format!("npu.WritePartitions.dir={:?}", dir.display().to_string());
+    let permission = format!("npu=write:{}", dir.display());
     Check::new()
         .passes(&["npu.transform.Partition"])
         .args(["--config".to_owned(), setting])
+        .args(["--allow".to_owned(), permission])
 }
 
 #[test]

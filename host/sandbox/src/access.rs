@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -47,14 +48,14 @@ pub enum Permission {
     Network,
     /// Reads a file, or a directory with all that is in it.
     Read(PathBuf),
-    /// Reads and writes a file, or a directory with all that is in it.
+    /// Reads and writes a file, or a directory with all that is in it. A missing directory is created.
     Write(PathBuf),
 }
 
 /// A text that isn't a permission.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "unknown permission `{0}`; the permissions are `network`, `exec`, `read:PATH` and `write:PATH`, with absolute paths"
+    "unknown permission `{0}`; the permissions are `network`, `exec`, `read:PATH` and `write:PATH`"
 )]
 pub struct InvalidPermission(String);
 
@@ -65,7 +66,36 @@ impl Access {
             Permission::Exec => self.exec = true,
             Permission::Network => self.network = true,
             Permission::Read(path) => self.read.push(path),
-            Permission::Write(path) => self.write.push(path),
+            Permission::Write(path) => {
+                // The rules of the kernel refer to existing files. A failure is reported when the plugin writes.
+                if !path.exists() {
+                    _ = fs::create_dir_all(&path);
+                }
+                self.write.push(path);
+            }
+        }
+    }
+}
+
+impl Permission {
+    /// Returns the permission with its path made absolute, if it is relative to a directory.
+    pub fn in_directory(self, directory: &Path) -> Permission {
+        let whole = |path: PathBuf| {
+            let path = directory.join(path);
+            std::path::absolute(&path).unwrap_or(path)
+        };
+        match self {
+            Permission::Read(path) => Permission::Read(whole(path)),
+            Permission::Write(path) => Permission::Write(whole(path)),
+            other => other,
+        }
+    }
+
+    /// Whether the path, if there is one, is absolute.
+    pub fn is_absolute(&self) -> bool {
+        match self {
+            Permission::Read(path) | Permission::Write(path) => path.has_root(),
+            Permission::Exec | Permission::Network => true,
         }
     }
 }
@@ -74,15 +104,12 @@ impl FromStr for Permission {
     type Err = InvalidPermission;
 
     fn from_str(text: &str) -> Result<Permission, InvalidPermission> {
-        let absolute = |path: &str| {
-            let path = Path::new(path);
-            path.has_root().then(|| path.to_owned())
-        };
+        let path = |path: &str| (!path.is_empty()).then(|| PathBuf::from(path));
         let permission = match text.split_once(':') {
             None if text == "exec" => Some(Permission::Exec),
             None if text == "network" => Some(Permission::Network),
-            Some(("read", path)) => absolute(path).map(Permission::Read),
-            Some(("write", path)) => absolute(path).map(Permission::Write),
+            Some(("read", text)) => path(text).map(Permission::Read),
+            Some(("write", text)) => path(text).map(Permission::Write),
             _ => None,
         };
         permission.ok_or_else(|| InvalidPermission(text.to_owned()))
@@ -124,15 +151,7 @@ mod tests {
             let permission: Permission = text.parse().unwrap();
             assert_eq!(permission.to_string(), text);
         }
-        for text in [
-            "",
-            "read",
-            "read:",
-            "read:opt",
-            "net",
-            "network:",
-            "exec:/bin",
-        ] {
+        for text in ["", "read", "read:", "net", "network:", "exec:/bin"] {
             assert!(text.parse::<Permission>().is_err(), "{text}");
         }
     }

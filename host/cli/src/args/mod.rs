@@ -12,7 +12,7 @@ pub(crate) mod shell;
 pub(crate) mod trust;
 
 use std::convert::Infallible;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -144,10 +144,8 @@ fn granted(text: &str) -> Result<(String, Permission), String> {
         .split_once('=')
         .ok_or("expected `PLUGIN=PERMISSION`, such as `acme=network`")?;
     let permission = permission.parse::<Permission>();
-    Ok((
-        plugin.to_owned(),
-        permission.map_err(|error| error.to_string())?,
-    ))
+    let permission = permission.map_err(|error| error.to_string())?;
+    Ok((plugin.to_owned(), permission.in_directory(Path::new(""))))
 }
 
 /// Options that select passes and configure them, shared by all commands that run a pipeline.

@@ -8,6 +8,7 @@ use passdock_core::{
     ErrorKind, LoadOptions, PassError, Plugin, Registry, Snippet, Unsatisfied, VersionRange,
     discover, suggest,
 };
+use passdock_files::directory_of;
 use passdock_sandbox::{CallLimits, Permission};
 
 use toml::Spanned;
@@ -80,7 +81,10 @@ pub(super) fn load(
     }
     let mut options = BTreeMap::new();
     for (name, table) in &file.plugins.tables {
-        options.insert(Some(name.get_ref().clone()), load_options(table, file)?);
+        options.insert(
+            Some(name.get_ref().clone()),
+            load_options(table, request, file)?,
+        );
     }
     for (name, permission) in &request.allow {
         let options: &mut LoadOptions = options.entry(Some(name.clone())).or_default();
@@ -110,14 +114,21 @@ pub(super) fn load(
 }
 
 /// Returns the options for a plugin in a pipeline file.
-fn load_options(table: &PluginTable, file: &PipelineFile) -> Result<LoadOptions, PassError> {
+fn load_options(
+    table: &PluginTable,
+    request: &Request,
+    file: &PipelineFile,
+) -> Result<LoadOptions, PassError> {
+    let pipeline = request.pipeline.as_ref();
+    let directory = pipeline.map_or(Path::new(""), |text| directory_of(&text.path));
     let mut allow = Vec::with_capacity(table.allow.len());
     for text in &table.allow {
         let permission = text.get_ref().parse::<Permission>();
-        allow.push(permission.map_err(|error| {
+        let permission = permission.map_err(|error| {
             let what = "unknown permission";
             file.source.error(text.span(), what, error.to_string())
-        })?);
+        });
+        allow.push(permission?.in_directory(directory));
     }
     let time = table.timeout_s.as_ref().map(|seconds| {
         let time = Duration::try_from_secs_f64(*seconds.get_ref()).ok();

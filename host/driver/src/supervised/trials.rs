@@ -108,6 +108,10 @@ impl Worker {
     pub fn try_all(&self, registry: &Registry, request: &Request) -> std::io::Result<()> {
         let mut rerun = None;
         while let Some(piece) = self.next::<Piece>() {
+            if rerun.is_none() {
+                // The files of its constants are those of all later pieces. Plugins may not open others.
+                _ = read(&piece.text);
+            }
             // Created after a piece of work has arrived: loading plugins may send messages, which the supervisor only
             // expects then.
             let tried = match rerun.get_or_insert_with(|| Rerun::new(registry, request)) {

@@ -124,8 +124,9 @@ fn plugin_in(entry: &Entry<'_>) -> Result<ManifestPlugin, EntryError> {
 
 fn permission(text: String) -> Result<Permission, Kind> {
     let rule = "`network`, `exec`, `read:PATH` or `write:PATH` with an absolute path";
-    let invalid = |_| invalid("item in `permissions`", names::escaped(&text), rule);
-    text.parse().map_err(invalid)
+    let permission = text.parse::<Permission>().ok();
+    let permission = permission.filter(Permission::is_absolute);
+    permission.ok_or_else(|| invalid("item in `permissions`", names::escaped(&text), rule))
 }
 
 /// Reads a pass. It is skipped if its config key is in `unread`, which has the keys of skipped entries.
