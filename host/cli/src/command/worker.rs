@@ -49,10 +49,10 @@ mod supervised {
     use std::path::{Path, PathBuf};
 
     use clap::Parser;
+    use passdock::ErrorKind;
     use passdock::files::{Staging, raw_path};
     use passdock::pipeline::SandboxReport;
     use passdock::supervised::{self, Supervisor, Worker};
-    use passdock::{ErrorKind, Severity};
     use serde::{Deserialize, Serialize};
     use serde_json::Value;
 
@@ -146,7 +146,6 @@ mod supervised {
         let response = supervisor.run(&job, input, watch, &mut on_ask, &mut sandbox);
         sandbox
             .warnings()
-            .filter(|it| it.severity == Severity::Warning)
             .for_each(|warning| show::diagnostic(&warning));
         let response: Result<(u8, Vec<StagedModel>), PassError> = response;
         let owned = response.and_then(|(status, outputs)| {

@@ -87,9 +87,10 @@ impl SandboxReport {
         }
     }
 
-    /// Returns a warning for each kind of denied calls of a plugin, and notes about others, such as those of ONNX Runtime.
+    /// Returns a warning for each kind of denied calls of a plugin. Others, such as those of ONNX Runtime, have none.
     pub fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
-        self.denied.iter().map(DeniedCallCount::warning)
+        let of_plugins = self.denied.iter().filter(|denied| denied.file.is_some());
+        of_plugins.map(DeniedCallCount::warning)
     }
 }
 
@@ -106,11 +107,7 @@ impl DeniedCallCount {
         };
         let attempt = self.call.attempt();
         let message = format!("{who} tried to {attempt}; the sandbox denied it");
-        let severity = match self.file {
-            Some(_) => Severity::Warning,
-            None => Severity::Note,
-        };
-        let mut warning = Diagnostic::new(severity, "sandbox", message);
+        let mut warning = Diagnostic::new(Severity::Warning, "sandbox", message);
         if self.by == Some(CallKind::Pass) {
             warning.pass.clone_from(&self.name);
         }
