@@ -16,15 +16,13 @@ mod plugins;
 mod progress;
 mod report;
 mod request;
-#[cfg(unix)]
-mod running_worker;
 mod show;
 #[cfg(unix)]
 mod signals;
 mod test_command;
 mod watchdog;
 #[cfg(unix)]
-mod worker_args;
+mod worker;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -65,7 +63,7 @@ fn start() -> ExitCode {
     #[cfg(unix)]
     {
         allow_many_files();
-        if let Some(args) = worker_args::WorkerArgs::from_process() {
+        if let Some(args) = worker::WorkerArgs::from_process() {
             // The supervisor handles the other signals.
             signals::catch_large_files();
             files::set_output_apart();

@@ -59,10 +59,10 @@ mod supervised {
     use super::*;
     use crate::args::{Cli, Command};
     use crate::command::{Files, bisect, error_to_json, replay, run_here, shared};
-    use crate::running_worker;
     use crate::show;
     use crate::test_command::{TestCommand, TestFiles};
-    use crate::worker_args::{WORKER, WorkerArgs};
+    use crate::worker;
+    use crate::worker::{WORKER, WorkerArgs};
 
     /// The job of a worker.
     #[derive(Serialize, Deserialize)]
@@ -201,7 +201,7 @@ mod supervised {
         if let Job::Whole { staging, .. } = &job {
             staging.iter().for_each(passdock::sandbox::allow_write);
         }
-        let worker = running_worker::set(worker);
+        let worker = worker::set(worker);
         match job {
             Job::Run(request, staging) => {
                 let watch = Watch {

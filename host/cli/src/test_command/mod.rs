@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::search::TestCommandArgs;
 use crate::child;
 #[cfg(unix)]
-use crate::running_worker;
+use crate::worker;
 
 /// An oracle that runs a command on models. Each model is written to its own temporary directory, which is removed with
 /// it.
@@ -163,7 +163,7 @@ impl TestCommand {
             }
         }
         #[cfg(unix)]
-        if let Some(answer) = running_worker::ask(&files) {
+        if let Some(answer) = worker::ask(&files) {
             let answer: io::Result<Result<TestResult, PassError>> = answer;
             return answer.unwrap_or_else(|error| {
                 Err(failed("could not run the command of `--test`", &error))
@@ -251,7 +251,7 @@ impl TestFiles {
 /// Whether this process is a worker, whose supervisor runs the command.
 fn is_worker() -> bool {
     #[cfg(unix)]
-    return running_worker::is_set();
+    return worker::is_set();
     #[cfg(not(unix))]
     false
 }
