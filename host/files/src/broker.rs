@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::directory::OutputDirectory;
 use crate::locked;
-use crate::numbered::remove_numbered;
+use crate::numbered::{is_numbered, remove_numbered};
 use crate::target::{check_writable, write_file};
 
 /// A change to files that a process asks its broker for.
@@ -83,8 +83,8 @@ pub(crate) fn broker_for(path: &Path) -> Option<&'static Broker> {
     (!path.starts_with(temporary)).then_some(&**broker)
 }
 
-/// Declares that this process will write a file, or files of a directory. A process in a sandbox must declare its
-/// outputs before it enters it.
+/// Declares that this process will write a file or a directory, or numbered `.ir` files in the directory. A process in a
+/// sandbox must declare its outputs before it enters it.
 pub fn declare_output(path: &Path) {
     if broker_for(path).is_some() {
         locked(&DECLARED).insert(resolved(path));
@@ -117,7 +117,12 @@ impl OutputRequest {
             path.is_absolute() && parts.all(|part| part != Component::ParentDir)
         };
         let to = resolved(path);
-        let is_allowed = |all: &[PathBuf]| all.iter().any(|one| to.starts_with(one));
+        let name = to
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let is_dump = |one: &PathBuf| to.parent() == Some(one) && is_numbered(name, ".ir");
+        let is_allowed = |all: &[PathBuf]| all.iter().any(|one| to == *one || is_dump(one));
         if !is_whole(path) || !allowed.is_none_or(is_allowed) {
             return Err(io::Error::other("the path is not an output of this run"));
         }

@@ -21,15 +21,18 @@ pub fn remove_numbered_files(directory: &Path, suffix: &str) -> io::Result<Optio
     }
 }
 
+/// Returns `true` for a name that is a number of three digits or more, `_`, a name and `suffix`.
+pub(crate) fn is_numbered(name: &str, suffix: &str) -> bool {
+    let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+    digits >= 3 && name[digits..].starts_with('_') && name.ends_with(suffix)
+}
+
 pub(crate) fn remove_numbered(directory: &Path, suffix: &str) -> io::Result<Option<String>> {
     let mut numbered = Vec::new();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let name = entry.file_name();
-        let is_numbered = name.to_str().is_some_and(|name| {
-            let digits = name.bytes().take_while(u8::is_ascii_digit).count();
-            digits >= 3 && name[digits..].starts_with('_') && name.ends_with(suffix)
-        });
+        let is_numbered = name.to_str().is_some_and(|name| is_numbered(name, suffix));
         if !is_numbered || !entry.file_type()?.is_file() {
             return Ok(Some(name.to_string_lossy().into_owned()));
         }

@@ -109,7 +109,7 @@ pub(crate) enum Condition {
     NotThread,
     /// The first argument isn't this process's id.
     OtherProcess,
-    /// The call sets a limit, or concerns another process.
+    /// The call sets a limit.
     SetsLimit,
     /// The request writes to the terminal's input.
     TypesIntoTerminal,

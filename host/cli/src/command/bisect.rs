@@ -89,7 +89,7 @@ fn search(
 ) -> Result<(Bisection, Option<BisectFiles>), PassError> {
     let json = args.search.json;
     if let Some(dir) = &args.output {
-        declare_output(dir);
+        declare_output(&dir.join("reproducer"));
     }
     let request = request::from_search_args("bisect", args.search)?;
     let mut command = TestCommand::new(&args.test, &request.model)?;
