@@ -90,6 +90,7 @@ fn search(
     let json = args.search.json;
     if let Some(dir) = &args.output {
         declare_output(&dir.join("reproducer"));
+        outputs(&args).iter().for_each(|path| declare_output(path));
     }
     let request = request::from_search_args("bisect", args.search)?;
     let mut command = TestCommand::new(&args.test, &request.model)?;
