@@ -18,7 +18,7 @@ use crate::access::Access;
 /// filter of system calls, too.
 const VERSION: ABI = ABI::V6;
 
-/// What every process may read: libraries of the system, and what the C library and thread pools read from the system.
+/// The paths that every process may read: libraries of the system, and files that the C library and thread pools read.
 const SYSTEM: [&str; 26] = [
     "/lib",
     "/lib32",
@@ -48,7 +48,7 @@ const SYSTEM: [&str; 26] = [
     "/sys/fs/cgroup",
 ];
 
-/// What a process with network connections may read.
+/// The paths that a process with network connections may read.
 const NETWORK: [&str; 9] = [
     "/etc/gai.conf",
     "/etc/host.conf",
